@@ -11,15 +11,22 @@ export async function readBody(chunks: Chunks, maxBytes: number): Promise<Buffer
   return Buffer.concat(parts.take());
 }
 
-/** Yields the lines of a body, across chunk borders. The last line may lack its line feed. */
-export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<Buffer> {
+/** A line of a body, without its line feed. */
+export interface Line {
+  bytes: Buffer;
+  /** The body has ended without a line feed after the line, so its rest may be missing. */
+  mayBeCut: boolean;
+}
+
+/** Yields the lines of a body, across chunk borders. The last one, without a line feed, may be empty. */
+export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<Line> {
   const parts = new Pieces();
   let size = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       if (size + end - start > maxLineBytes) throw tooLarge(maxLineBytes);
-      yield Buffer.concat([...parts.take(), chunk.subarray(start, end)]);
+      yield { bytes: Buffer.concat([...parts.take(), chunk.subarray(start, end)]), mayBeCut: false };
       size = 0;
       start = end + 1;
     }
@@ -27,7 +34,7 @@ export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGen
     size += chunk.length - start;
     if (size > maxLineBytes) throw tooLarge(maxLineBytes);
   }
-  yield Buffer.concat(parts.take(), size);
+  yield { bytes: Buffer.concat(parts.take(), size), mayBeCut: true };
 }
 
 export const notUtf8 = "The model's answer is not UTF-8.";

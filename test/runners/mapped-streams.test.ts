@@ -160,6 +160,60 @@ test.each(['', '\n', '\r\n'])('the last event may lack its blank line, and end w
   expect(cut.failure?.options.outage).toBe('costly');
 });
 
+describe('a stream whose server dies behind a proxy that ends the body properly', () => {
+  const ollama = 'http://gpu:11434/api/chat';
+  const line = (content: string, done: boolean): string =>
+    `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done })}\n`;
+  /** Returns the bytes up to the middle of the first letter ë. */
+  const cutInLetter = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    return bytes.subarray(0, bytes.indexOf('ë') + 1);
+  };
+
+  test.each([
+    ['a line', line('a', false).slice(0, -10)],
+    ['a character of a line', cutInLetter(line('ë', false))],
+    ['the pause between two lines', ''],
+  ])('is broken within %s', async (_, tail) => {
+    const how = { preset: 'ollama', url: ollama, kind: 'lines' } as const;
+    const { failure } = await read([line('a', false), tail], how);
+    expect(failure?.message).toBe("The model's stream ended without its end mark ($.done).");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+    const whole = await read([line('a', false), line('', true), tail], how);
+    expect(whole.output).toContain('"content":"a"');
+  });
+
+  test.each([
+    ['an event', chunk({ content: 'b' }).slice(0, -10)],
+    ['a character of an event', cutInLetter(chunk({ content: 'ë' }))],
+    ['a character after a whole object', cutInLetter('data: {}ë')],
+    ['the pause between two events', ''],
+  ])('is broken within %s', async (_, tail) => {
+    const { failure } = await read([chunk({ content: 'a' }), tail], { preset: 'openai' });
+    expect(failure?.message).toBe("The model's stream ended without its end mark ([DONE]).");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+    const whole = await read([event({ content: 'a', stop: true }), tail], { preset: 'llama.cpp' });
+    expect(whole.output).toBe('{"content":"a","stop":true}');
+  });
+
+  test.each(['lines', 'stream'] as const)('is no output of %s that have no end mark', async (kind) => {
+    const pieces =
+      kind === 'lines' ? ['{"text":"a"}\n', '{"text":'] : [event({ text: 'a' }), 'data: {"text":'];
+    const { failure } = await read(pieces, { kind, options: { response: { delta: '$.text' } } });
+    expect(failure?.message).toBe("The model's stream ended within a line or an event.");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+  });
+
+  test.each([
+    ['a line that is not JSON', ['{"text":"a"}\n', '{"text":\n'], 'contains a line that is not JSON'],
+    ['a line that is not UTF-8', [Buffer.from([0xc3, 0x0a])], 'is not UTF-8'],
+  ])('is final after %s and its line feed', async (_, pieces, message) => {
+    const { failure } = await read(pieces, { preset: 'ollama', url: ollama, kind: 'lines' });
+    expect(failure?.message).toContain(message);
+    expect(failure?.options.retryable).toBe(false);
+  });
+});
+
 test('a transcription of texts only is complete if the body has an explicit end', async () => {
   const stream = event({ text: 'Hello there.' }) + event({ text: 'Again.', segments: [] });
   const url = 'http://gpu:8000/v1/audio/transcriptions';

@@ -44,14 +44,25 @@ export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncG
     events = [];
     yield complete;
   }
-  parser.feed(`${decoded(decoder, undefined)}\n\n`);
+  parser.feed(`${lastDecoded(decoder)}\n\n`);
   if (events.length > 0) yield events.map((event) => ({ ...event, mayBeCut: true }));
 }
 
-function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer | undefined): string {
+type Decoder = InstanceType<typeof TextDecoder>;
+
+function decoded(decoder: Decoder, chunk: Buffer): string {
   try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    return decoder.decode(chunk, { stream: true });
   } catch {
     throw new RunFailure(notUtf8);
+  }
+}
+
+/** A character that lost its end with the stream is U+FFFD, so that no event looks whole without it. */
+function lastDecoded(decoder: Decoder): string {
+  try {
+    return decoder.decode();
+  } catch {
+    return '\ufffd';
   }
 }
