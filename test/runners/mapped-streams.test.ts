@@ -367,3 +367,33 @@ test('a stream is complete if the server is silent or continues after its end ma
   });
   expect(JSON.parse(output!)).toEqual({ content: 'a', stop: true });
 });
+
+describe('a stream without output for its limit', () => {
+  const text = 'x'.repeat(10_000);
+  const call = (index: number, more: object): object => ({ tool_calls: [{ index, ...more }] });
+
+  test.each<[string, (at: number) => string]>([
+    ['the text of its reasoning', () => chunk({ reasoning_content: text })],
+    ['the arguments of a call', () => chunk(call(0, { function: { arguments: text } }))],
+    ['more and more calls', (at) => chunk(call(at, { id: `${at}${text}` }))],
+    [
+      'the text of another choice',
+      () => event({ choices: [{ index: 0 }, { index: 1, delta: { content: text } }] }),
+    ],
+    ['members without a meaning', (at) => event({ choices: [], [`member${at}`]: text })],
+  ])('fails at this limit by %s', async (_, next) => {
+    let sent = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) yield Buffer.from(next(sent++));
+    }
+    const { failure } = await read(endless(), { preset: 'openai' });
+    expect(failure?.message).toBe("The model's output is larger than 1000000 bytes.");
+    expect(sent).toBeLessThan(110);
+  });
+
+  test('may come close to it', async () => {
+    const parts = Array.from({ length: 98 }, () => chunk({ reasoning_content: text }));
+    const { output } = await read([...parts, chunk({}, 'stop'), done], { preset: 'openai' });
+    expect(output!.length).toBeGreaterThan(980_000);
+  });
+});

@@ -241,6 +241,7 @@ export class MappedAnswer {
   }
 
   private takePart(text: string, say: Say, output: MappedAnswer['output']): void {
+    if (this.assembly !== undefined && this.assembly.length > this.maxBytes) throw this.tooLarge();
     this.emit(text, this.deltasOf(say('delta')));
     if (output !== undefined) this.output = output;
     if (say('end') !== undefined) this.hasEndMark = true;
