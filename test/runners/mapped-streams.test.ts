@@ -396,4 +396,45 @@ describe('a stream without output for its limit', () => {
     const { output } = await read([...parts, chunk({}, 'stop'), done], { preset: 'openai' });
     expect(output!.length).toBeGreaterThan(980_000);
   });
+
+  test('fails at a multiple of it if it has no chunks', async () => {
+    const comments = Buffer.from(`: ${'x'.repeat(900_000)}\n`);
+    const { failure } = await read(
+      Array.from({ length: 80 }, () => comments),
+      { preset: 'openai' },
+    );
+    expect(failure?.message).toBe("The model's output is larger than 1000000 bytes.");
+  });
+});
+
+test.each([
+  ['events without a text', 'data:{}\n\n'.repeat(20_000), 'stream', 'openai'],
+  ['fields without a meaning', 'a\n'.repeat(500_000), 'stream', 'openai'],
+  ['blank lines', '\n'.repeat(500_000), 'lines', 'ollama'],
+] as const)('a long chunk of %s leaves turns to other calls', async (_, bytes, kind, preset) => {
+  let turns = 0;
+  let isRead = false;
+  const turn = (): void => {
+    turns++;
+    if (!isRead) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const url = preset === 'ollama' ? 'http://gpu:11434/api/chat' : chatUrl;
+  await read([bytes], { kind, preset, url });
+  isRead = true;
+  expect(turns).toBeGreaterThan(0);
+});
+
+test.each(['\n', '\r\n', '\r'])('lines of an event stream may end with %j', async (end) => {
+  const { stream, answer, ...how } = recorded['a response']!;
+  const { output } = await read([stream.replaceAll('\n', end)], how);
+  expect(JSON.parse(output!)).toEqual(answer);
+  const bytes = [...Buffer.from(stream.replaceAll('\n', end))].map((byte) => Buffer.from([byte]));
+  expect((await read(bytes, how)).output).toBe(output);
+});
+
+test('an event may have several lines of data, comments and fields without a meaning', async () => {
+  const stream = '\ufeff: ping\nid: 1\nretry: 5\nnonsense\ndata: {"text":\ndata:"a"}\nmore: 1\n\n\n\n';
+  const { run } = await read([stream], { options: { response: { delta: '$.text' } } });
+  expect(run.deltas).toEqual(['"a"']);
 });

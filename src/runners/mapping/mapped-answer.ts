@@ -22,7 +22,7 @@ const maxTextLength = 8_192;
 /** A longer text of a stream is several deltas. */
 const deltaLength = 16_384;
 const longDelta = new RegExp(`[^]{1,${deltaLength}}`, 'gu');
-/** The chunks of a stream may be this many times as long as the output that they make. */
+/** A stream may be this many times as long as the output that it makes. */
 const chunkOverhead = 64;
 
 /** The parts that every answer and every chunk may have. */
@@ -160,7 +160,7 @@ export class MappedAnswer {
     try {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       this.marked = watched.marked;
-      await read(watched);
+      await read(this.bounded(watched));
       if (!this.isWhole(hasOwnEnd)) throw this.notWhole(hasOwnEnd);
     } catch (error) {
       // After the end mark, both further chunks and a broken connection are ignored.
@@ -169,6 +169,18 @@ export class MappedAnswer {
       close();
     }
     return this.assembled();
+  }
+
+  /** Yields the chunks of a stream. Events and lines without output count towards its limit too. */
+  private async *bounded(chunks: Chunks): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.bytes += chunk.length;
+      if (this.bytes > this.maxBytes * chunkOverhead) {
+        if (this.hasEnded) return;
+        throw this.tooLarge();
+      }
+      yield chunk;
+    }
   }
 
   private get hasEnded(): boolean {
@@ -202,8 +214,6 @@ export class MappedAnswer {
 
   /** Takes one chunk of a stream. False: it is not JSON. */
   private takeText(text: string): boolean | Promise<boolean> {
-    this.bytes += text.length;
-    if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
     if (isHeavy(text)) return this.takeLarge(text);
     const json = parseJson(text);
     if (json === undefined) return false;
