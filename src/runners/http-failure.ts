@@ -1,7 +1,7 @@
 import { type Chunks, readBeginning } from '../outgoing/answer-body.js';
 import { CallFailure } from '../outgoing/call-failure.js';
 import type { Answer } from '../outgoing/outgoing.js';
-import { parseRetryAfter } from '../outgoing/retry-after.js';
+import { parseHttpDate, parseRetryAfter } from '../outgoing/retry-after.js';
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
 import { messageIn } from '../tools/model-message.js';
 import { cleanText, parseJson } from '../tools/storable-text.js';
@@ -96,7 +96,7 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
 /** Returns how long the model asks to wait; undefined: it does not. */
 export function retryAfterOf({ 'retry-after': asked, date = '' }: HttpAnswer['headers']): number | undefined {
   // A date is compared with the model's own clock, if the answer has a `Date`.
-  const askedMs = parseRetryAfter(asked, Date.parse(date) || Date.now());
+  const askedMs = parseRetryAfter(asked, parseHttpDate(date) || Date.now());
   return askedMs && Math.min(askedMs, maxRetryAfterMs);
 }
 

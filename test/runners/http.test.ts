@@ -207,6 +207,22 @@ describe('an answer without success', () => {
     const { options } = await failureAfter(json('', 503, { 'retry-after': value }));
     expect(options.retryAfterMs).toBe(retryAfterMs);
   });
+
+  it('has its dates without a zone read as GMT, in each time zone of the node', async () => {
+    const zone = process.env.TZ;
+    const dates = [
+      { 'retry-after': 'Sat Nov 21 12:00:30 2026', date: 'Sat, 21 Nov 2026 12:00:00 GMT' },
+      { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date: 'Sat Nov 21 12:00:00 2026' },
+    ];
+    process.env.TZ = 'America/New_York';
+    try {
+      for (const headers of dates)
+        expect((await failureAfter(json('', 503, headers))).options.retryAfterMs).toBe(30_000);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
 });
 
 describe('a broken connection', () => {
