@@ -195,6 +195,14 @@ describe('an answer without success', () => {
     await until(() => server.calls[1]!.closed, { message: 'the connection is closed' });
   });
 
+  it.each(['application/ndjson', 'application/jsonl; charset=utf-8', 'Application/JsonLines'])(
+    'of lines with the type %s is that of NDJSON',
+    async (type) => {
+      const lines = '{"type":"error","message":"out of memory"}\n';
+      expect((await failureAfter(json(lines, 200, { 'content-type': type }))).message).toBe('out of memory');
+    },
+  );
+
   it.each([
     ['7', 7_000],
     ['0', 0],
