@@ -9,6 +9,7 @@ import { chargesOf } from '../http/charges.js';
 import { readBody } from '../http/input/body.js';
 import { assertNoOptions, optionsOf } from '../http/input/option.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
+import { linesTypes } from '../tools/lines-types.js';
 import type { NewBatch } from './batch.js';
 import { unknownInput } from './batches.js';
 import { NewBatchDto, NewBatchQuery } from './dto/batches.dto.js';
@@ -16,12 +17,6 @@ import { ownFormat } from './own-lines.js';
 
 /** Bytes of a body of lines that are in memory at a time. */
 const transferBytes = 128 * 1024;
-const linesTypes = [
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-  'application/jsonlines',
-];
 
 /** Reads what a batch is made of: a JSON object, or the lines themselves. */
 @Injectable()

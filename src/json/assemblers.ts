@@ -6,6 +6,8 @@ export interface Assembler {
   readonly output: unknown;
   /** One chunk that is equivalent to all that were added. */
   readonly sum: JsonObject;
+  /** The length of the JSON that it keeps, or less. It leaves out a last chunk that is kept whole. */
+  readonly length: number;
   /** A chunk that shows only which parts have begun, and which have ended. */
   readonly ends: JsonObject;
 }
@@ -32,33 +34,85 @@ export function assemblerOf(kind: AssemblerKind): Assembler {
 /** Members that each chunk repeats whole, if it has them. All other texts are continued. */
 const repeated = new Set(['id', 'type', 'role', 'name', 'object', 'model', 'created_at', 'done_reason']);
 
-/**
- * Continues a value by a part of it: texts are joined, lists are merged by the `index` of their entries or joined,
- * members of objects are continued. It is what OpenAI's own libraries do with their chunks.
- */
-function continued(before: unknown, part: unknown, name: string): unknown {
-  if (before === undefined || before === null) return part;
-  if (part === undefined || part === null) return before;
-  if (typeof before === 'string' && typeof part === 'string')
-    return repeated.has(name) ? part || before : before + part;
-  if (Array.isArray(before) && Array.isArray(part)) return continuedList(before, part);
-  if (isObject(before) && isObject(part)) {
-    for (const [member, value] of Object.entries(part))
-      define(before, member, continued(own(before, member), value, member));
+/** Continues values by parts of them, and counts the length of what they become. */
+class Parts {
+  length = 0;
+  /** The places of the entries of a list by their `index`. */
+  private readonly places = new WeakMap<unknown[], Map<number, number>>();
+
+  /**
+   * Returns the continued value: texts are joined, lists are merged by the `index` of their entries or joined, members
+   * of objects are continued. It is what OpenAI's own libraries do with their chunks.
+   */
+  continued(before: unknown, part: unknown, name: string): unknown {
+    if (before === undefined || before === null) return this.replaced(before, part);
+    if (part === undefined || part === null) return before;
+    if (typeof before === 'string' && typeof part === 'string') {
+      if (repeated.has(name)) return this.replaced(before, part || before);
+      this.length += part.length;
+      return before + part;
+    }
+    if (Array.isArray(before) && Array.isArray(part)) return this.continuedList(before, part);
+    if (isObject(before) && isObject(part)) {
+      for (const [member, value] of Object.entries(part))
+        this.set(before, member, this.continued(own(before, member), value, member));
+      return before;
+    }
+    return this.replaced(before, part);
+  }
+
+  replaced(before: unknown, value: unknown): unknown {
+    if (before !== value) this.length += lengthOf(value) - lengthOf(before);
+    return value;
+  }
+
+  /** Sets a member to a value that is counted. */
+  set(object: JsonObject, name: string, value: unknown): void {
+    if (!Object.hasOwn(object, name)) this.length += name.length;
+    define(object, name, value);
+  }
+
+  private continuedList(before: unknown[], part: readonly unknown[]): unknown[] {
+    const places = this.placesIn(before);
+    for (const entry of part) {
+      const index = indexOf(entry);
+      const at = index === undefined ? undefined : places.get(index);
+      if (at !== undefined) {
+        before[at] = this.continued(before[at], entry, '');
+        continue;
+      }
+      if (index !== undefined) places.set(index, before.length);
+      before.push(this.replaced(undefined, entry));
+    }
     return before;
   }
-  return part;
+
+  private placesIn(list: unknown[]): Map<number, number> {
+    const known = this.places.get(list);
+    if (known !== undefined) return known;
+    const places = new Map<number, number>();
+    for (const [at, entry] of list.entries()) {
+      const index = indexOf(entry);
+      if (index !== undefined && !places.has(index)) places.set(index, at);
+    }
+    this.places.set(list, places);
+    return places;
+  }
 }
 
-function continuedList(before: unknown[], part: readonly unknown[]): unknown[] {
-  for (const entry of part) {
-    const index = isObject(entry) ? entry.index : undefined;
-    const at =
-      typeof index === 'number' ? before.findIndex((one) => isObject(one) && one.index === index) : -1;
-    if (at === -1) before.push(entry);
-    else before[at] = continued(before[at], entry, '');
-  }
-  return before;
+function indexOf(entry: unknown): number | undefined {
+  return isObject(entry) && typeof entry.index === 'number' ? entry.index : undefined;
+}
+
+/** Returns a length that the JSON of a value has at least. */
+function lengthOf(value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value === 'string') return value.length;
+  let length = 1;
+  if (Array.isArray(value)) for (const entry of value) length += lengthOf(entry);
+  else if (isObject(value))
+    for (const [name, member] of Object.entries(value)) length += name.length + lengthOf(member);
+  return length;
 }
 
 /** Chunks of OpenAI's API: their choices are continued by `index`. */
@@ -66,6 +120,9 @@ class ChoiceAssembler implements Assembler {
   private readonly head: JsonObject = {};
   private usage: unknown;
   private readonly choices = new Map<number, JsonObject>();
+  private readonly parts = new Parts();
+  /** The number of choices without a reason for their end. */
+  private open = 0;
 
   /** `part`: the member of a chunk's choice that continues the choice's member `whole`; '': the choice itself. */
   constructor(
@@ -77,28 +134,41 @@ class ChoiceAssembler implements Assembler {
   add({ choices, usage, ...head }: JsonObject): void {
     for (const [name, value] of Object.entries(head))
       if (value !== this.head[name] && (value !== null || !Object.hasOwn(this.head, name)))
-        define(this.head, name, value);
-    if (usage !== undefined && usage !== null) this.usage = usage;
+        this.parts.set(this.head, name, this.parts.replaced(own(this.head, name), value));
+    if (usage !== undefined && usage !== null) this.usage = this.parts.replaced(this.usage, usage);
     if (!Array.isArray(choices)) return;
     for (const chunk of choices.filter(isObject)) this.addChoice(chunk);
   }
 
   private addChoice(chunk: JsonObject): void {
     const index = typeof chunk.index === 'number' ? chunk.index : 0;
-    const choice = this.choices.get(index) ?? { index };
-    this.choices.set(index, choice);
+    const known = this.choices.get(index);
+    const choice = known ?? { index };
+    if (known === undefined) {
+      this.choices.set(index, choice);
+      this.parts.replaced(undefined, choice);
+      this.open++;
+    }
+    if (hasEnded(choice)) this.open++;
     for (const [name, value] of Object.entries(chunk)) {
       if (name === 'index') continue;
       const member = name === this.part ? this.whole : name;
       const isWhole = name === 'finish_reason' || name === 'stop_reason';
       const before = own(choice, member);
-      define(choice, member, isWhole ? (value ?? before ?? null) : continued(before, value, name));
+      const after = isWhole
+        ? this.parts.replaced(before, value ?? before ?? null)
+        : this.parts.continued(before, value, name);
+      this.parts.set(choice, member, after);
     }
+    if (hasEnded(choice)) this.open--;
   }
 
   get isComplete(): boolean {
-    const choices = [...this.choices.values()];
-    return choices.length > 0 && choices.every(({ finish_reason: reason }) => typeof reason === 'string');
+    return this.choices.size > 0 && this.open === 0;
+  }
+
+  get length(): number {
+    return this.parts.length;
   }
 
   get sum(): JsonObject {
@@ -139,16 +209,24 @@ class ChoiceAssembler implements Assembler {
   }
 }
 
+const hasEnded = ({ finish_reason: reason }: JsonObject): boolean => typeof reason === 'string';
+
 /** The last chunk has the reason for the end. Its texts and lists are the last parts of those of all chunks. */
 class JoinedAssembler implements Assembler {
   private last: JsonObject = {};
   private readonly joined: JsonObject = {};
+  private readonly parts = new Parts();
   readonly isComplete = true;
 
   add(chunk: JsonObject): void {
     this.last = chunk;
     for (const name of ['content', 'response', 'thinking', 'message', 'tokens'])
-      if (Object.hasOwn(chunk, name)) this.joined[name] = continued(this.joined[name], chunk[name], name);
+      if (Object.hasOwn(chunk, name))
+        this.joined[name] = this.parts.continued(this.joined[name], chunk[name], name);
+  }
+
+  get length(): number {
+    return this.parts.length;
   }
 
   get output(): unknown {
@@ -165,6 +243,7 @@ class JoinedAssembler implements Assembler {
 /** The last chunk has the whole output, together with its own token or the type of its event. */
 class LastAssembler implements Assembler {
   private last: JsonObject = {};
+  readonly length = 0;
   readonly isComplete = true;
 
   add(chunk: JsonObject): void {
@@ -186,6 +265,7 @@ class LastAssembler implements Assembler {
 /** The event that ends a response of OpenAI's API has the whole response. */
 class ResponseAssembler implements Assembler {
   private last: JsonObject = {};
+  readonly length = 0;
 
   add(chunk: JsonObject): void {
     this.last = chunk;
@@ -230,6 +310,10 @@ class TranscriptAssembler implements Assembler {
     const content = isObject(delta) ? delta.content : undefined;
     if (typeof content === 'string') this.text += content;
     this.reason = reason ?? null;
+  }
+
+  get length(): number {
+    return this.text.length;
   }
 
   get isComplete(): boolean {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -12,15 +11,13 @@ import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
+import { Slices } from '../tools/slices.js';
 import { idempotencyKey } from './dto/collection.dto.js';
 import { submitOptions } from './dto/submit.query.js';
 import { assertKnown } from '../http/input/option.js';
 import { NewRequests, withOptions } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
-
-/** Milliseconds of work on entries before other calls get a turn. */
-const maxSliceMs = 10;
 
 /** Handles many submissions in one call, each as if it were submitted alone. */
 @Injectable()
@@ -44,12 +41,10 @@ export class Batch {
     if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
     const { admitted, refusal } = await countItems(entries.length);
     const items: (NewRequest | DomainError)[] = [];
-    let since = performance.now();
+    const slices = new Slices();
     for (const [i, entry] of entries.entries()) {
       items.push(i < admitted ? this.itemOf(caller, entry, base) : refusal!);
-      if (performance.now() - since < maxSliceMs) continue;
-      await nextTurn();
-      since = performance.now();
+      if (slices.isOver) await slices.next();
     }
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const trace = traceContextOf(headers);

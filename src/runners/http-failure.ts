@@ -1,7 +1,7 @@
 import { type Chunks, readBeginning } from '../outgoing/answer-body.js';
 import { CallFailure } from '../outgoing/call-failure.js';
 import type { Answer } from '../outgoing/outgoing.js';
-import { parseRetryAfter } from '../outgoing/retry-after.js';
+import { parseHttpDate, parseRetryAfter } from '../outgoing/retry-after.js';
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
 import { messageIn } from '../tools/model-message.js';
 import { cleanText, parseJson } from '../tools/storable-text.js';
@@ -15,8 +15,10 @@ const outages = new Map<number, Outage>([
 const maxJsonBytes = 64 * 1024;
 const maxTextLength = 8 * 1024;
 const maxRetryAfterMs = 3_600_000;
-/** Time limit for reading the body of a 5xx, because another attempt may follow. */
+/** Time limit for reading the body of an answer that the status already decides. */
 const maxWordsMs = 1_000;
+/** The same for a final refusal. Its body is for the caller, and no other attempt follows. */
+const maxRefusalMs = 5_000;
 
 /** The answer of a model. Its chunks fail with what `breakOf` returns. */
 export interface HttpAnswer extends Omit<Answer, 'body'> {
@@ -48,7 +50,7 @@ export function statusFailure(
   status: number,
   { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage, isPrompt }: Said,
 ): RunFailure {
-  const retryable = outage !== undefined || tryAgain.has(status);
+  const retryable = isRetryable(status, outage);
   return new RunFailure(message, {
     code: outage !== undefined || outages.has(status) ? 'model_unavailable' : 'model_error',
     retryable,
@@ -76,7 +78,9 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
   if (status >= 300 && status <= 399 && mapped === undefined) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
   }
-  const text = await readWords(answer);
+  const outage = mapped ?? outages.get(status);
+  const isFinalRefusal = isRefusal(status) && !isRetryable(status, outage);
+  const text = await readWords(answer, isFinalRefusal ? maxRefusalMs : maxWordsMs);
   const json = parseJson(text);
   const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
   const modelMessage = messageIn(json === undefined ? text : json.value);
@@ -84,7 +88,7 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
     ...(text.trim() !== '' && { details }),
     modelMessage,
     retryAfterMs: retryAfterOf(headers),
-    outage: mapped ?? outages.get(status),
+    outage,
     isPrompt,
   });
 }
@@ -92,7 +96,7 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
 /** Returns how long the model asks to wait; undefined: it does not. */
 export function retryAfterOf({ 'retry-after': asked, date = '' }: HttpAnswer['headers']): number | undefined {
   // A date is compared with the model's own clock, if the answer has a `Date`.
-  const askedMs = parseRetryAfter(asked, Date.parse(date) || Date.now());
+  const askedMs = parseRetryAfter(asked, parseHttpDate(date) || Date.now());
   return askedMs && Math.min(askedMs, maxRetryAfterMs);
 }
 
@@ -100,8 +104,12 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499;
 }
 
-async function readWords(answer: HttpAnswer): Promise<string> {
-  const timer = isRefusal(answer.status) ? undefined : setTimeout(() => answer.close(), maxWordsMs);
+function isRetryable(status: number, outage: Outage | undefined): boolean {
+  return outage !== undefined || tryAgain.has(status);
+}
+
+async function readWords(answer: HttpAnswer, maxMs: number): Promise<string> {
+  const timer = setTimeout(() => answer.close(), maxMs);
   const words = await readBeginning(answer.chunks, maxJsonBytes);
   clearTimeout(timer);
   return words.toString('utf8');

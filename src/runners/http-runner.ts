@@ -10,6 +10,7 @@ import { type Chunks, readBeginning } from '../outgoing/answer-body.js';
 import { CallFailure } from '../outgoing/call-failure.js';
 import { type Call, Outgoing } from '../outgoing/outgoing.js';
 import { type Outage, type RequestFacts, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
+import { linesTypes } from '../tools/lines-types.js';
 import { passwordsOf } from '../tools/redaction.js';
 import { parseJson } from '../tools/storable-text.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
@@ -386,12 +387,13 @@ export class HttpRunner implements Runner {
     const readsStreams = mapping?.readsStreams === true;
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
+    if (linesTypes.includes(type)) {
+      if (mapped !== undefined && readsStreams) return mapped.readLines(answer);
+      return this.readOwnLines(answer, run, mapping, mapped);
+    }
     switch (type) {
       case 'application/json':
         return mapped?.readJson(answer) ?? readJsonOutput(answer, maxOutputBytes, run, this.threads);
-      case 'application/x-ndjson':
-        if (mapped !== undefined && readsStreams) return mapped.readLines(answer);
-        return this.readOwnLines(answer, run, mapping, mapped);
       case 'text/event-stream':
         if (mapped !== undefined && readsStreams) return mapped.readStream(answer);
         throw unreadable(

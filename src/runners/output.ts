@@ -67,16 +67,10 @@ export async function readNdjsonOutput(
 ): Promise<string | Buffer | undefined> {
   const warnings = new Set<string>();
   let deltaBytes = 0;
-  let fault: RunFailure | undefined;
-  for await (const line of readLines(chunks, maxBytes)) {
-    // A following line, even an empty one, proves that the faulty line was not truncated by the end of the connection.
-    if (fault !== undefined) throw fault;
+  for await (const { bytes: line, mayBeCut } of readLines(chunks, maxBytes)) {
     const runLine = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
     if (runLine === undefined) continue;
-    if (runLine instanceof RunFailure) {
-      fault = runLine;
-      continue;
-    }
+    if (runLine instanceof RunFailure) throw mayBeCut && !hasOwnEnd ? endUnknown() : runLine;
     switch (runLine.type) {
       case 'log':
         run.log(runLine.level, runLine.message, runLine.source);
@@ -101,7 +95,6 @@ export async function readNdjsonOutput(
         warnOnce(runLine.warning, warnings, run);
     }
   }
-  if (fault !== undefined) throw hasOwnEnd ? fault : endUnknown();
   if (deltaBytes > 0 && hasOwnEnd) return undefined;
   if (deltaBytes > 0) throw endUnknown();
   throw new RunFailure("The model's answer ended without an output line.", { retryable: true });

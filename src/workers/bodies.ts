@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../errors/domain-error.js';
 import { hasMark } from '../json/jobs.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { readRunLine, type RunLine, RunLineFault } from '../queue/runs/run-lines.js';
+import { Slices } from '../tools/slices.js';
 
-/** Milliseconds of reading lines before other calls get a turn. */
-const maxSliceMs = 10;
 const maxEvents = 20_000;
 
 /** Reads the events of a run, one per line. A line of an unknown kind counts too. */
@@ -16,7 +14,7 @@ export async function readEvents(
 ): Promise<RunLine[]> {
   assertUtf8(body);
   const lines: RunLine[] = [];
-  let since = performance.now();
+  const slices = new Slices();
   let number = 0;
   for (const line of linesOf(hasMark(body) ? body.subarray(3) : body)) {
     number++;
@@ -28,9 +26,7 @@ export async function readEvents(
     lines.push(allowed(one, number));
     if (lines.length > maxEvents)
       throw new DomainError('too_large', `The body may hold ${maxEvents} events at most.`);
-    if (performance.now() - since < maxSliceMs) continue;
-    await nextTurn();
-    since = performance.now();
+    if (slices.isOver) await slices.next();
   }
   return lines;
 }

@@ -161,11 +161,17 @@ describe('an answer without success', () => {
     expect(failure.fullMessage).toBe('The model answered 500: CUDA out of memory');
   });
 
-  it('of a broken model with an endless body does not delay the failure', async () => {
+  it.each([
+    [503, {}],
+    [429, {}],
+    [408, { 'content-length': '100' }],
+    [422, {}],
+    [422, { 'content-length': '100' }],
+  ])('%i with a body that does not end (headers %j) fails with its status', async (status, headers) => {
     const failure = await failureAfter(({ response }) => {
-      response.writeHead(503, { 'content-type': 'text/plain' }).write('loading the weights\n');
+      response.writeHead(status, { 'content-type': 'text/plain', ...headers }).write('the queue is full\n');
     });
-    expect(failure.fullMessage).toBe('The model answered 503: loading the weights');
+    expect(failure.fullMessage).toBe(`The model answered ${status}: the queue is full`);
     await until(() => server.calls[0]!.closed, { message: 'the connection is closed' });
   });
 
@@ -189,6 +195,14 @@ describe('an answer without success', () => {
     await until(() => server.calls[1]!.closed, { message: 'the connection is closed' });
   });
 
+  it.each(['application/ndjson', 'application/jsonl; charset=utf-8', 'Application/JsonLines'])(
+    'of lines with the type %s is that of NDJSON',
+    async (type) => {
+      const lines = '{"type":"error","message":"out of memory"}\n';
+      expect((await failureAfter(json(lines, 200, { 'content-type': type }))).message).toBe('out of memory');
+    },
+  );
+
   it.each([
     ['7', 7_000],
     ['0', 0],
@@ -200,6 +214,22 @@ describe('an answer without success', () => {
   ])('with Retry-After: %s asks to wait %s ms', async (value, retryAfterMs) => {
     const { options } = await failureAfter(json('', 503, { 'retry-after': value }));
     expect(options.retryAfterMs).toBe(retryAfterMs);
+  });
+
+  it('has its dates without a zone read as GMT, in each time zone of the node', async () => {
+    const zone = process.env.TZ;
+    const dates = [
+      { 'retry-after': 'Sat Nov 21 12:00:30 2026', date: 'Sat, 21 Nov 2026 12:00:00 GMT' },
+      { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date: 'Sat Nov 21 12:00:00 2026' },
+    ];
+    process.env.TZ = 'America/New_York';
+    try {
+      for (const headers of dates)
+        expect((await failureAfter(json('', 503, headers))).options.retryAfterMs).toBe(30_000);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
   });
 });
 

@@ -160,6 +160,60 @@ test.each(['', '\n', '\r\n'])('the last event may lack its blank line, and end w
   expect(cut.failure?.options.outage).toBe('costly');
 });
 
+describe('a stream whose server dies behind a proxy that ends the body properly', () => {
+  const ollama = 'http://gpu:11434/api/chat';
+  const line = (content: string, done: boolean): string =>
+    `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done })}\n`;
+  /** Returns the bytes up to the middle of the first letter ë. */
+  const cutInLetter = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    return bytes.subarray(0, bytes.indexOf('ë') + 1);
+  };
+
+  test.each([
+    ['a line', line('a', false).slice(0, -10)],
+    ['a character of a line', cutInLetter(line('ë', false))],
+    ['the pause between two lines', ''],
+  ])('is broken within %s', async (_, tail) => {
+    const how = { preset: 'ollama', url: ollama, kind: 'lines' } as const;
+    const { failure } = await read([line('a', false), tail], how);
+    expect(failure?.message).toBe("The model's stream ended without its end mark ($.done).");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+    const whole = await read([line('a', false), line('', true), tail], how);
+    expect(whole.output).toContain('"content":"a"');
+  });
+
+  test.each([
+    ['an event', chunk({ content: 'b' }).slice(0, -10)],
+    ['a character of an event', cutInLetter(chunk({ content: 'ë' }))],
+    ['a character after a whole object', cutInLetter('data: {}ë')],
+    ['the pause between two events', ''],
+  ])('is broken within %s', async (_, tail) => {
+    const { failure } = await read([chunk({ content: 'a' }), tail], { preset: 'openai' });
+    expect(failure?.message).toBe("The model's stream ended without its end mark ([DONE]).");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+    const whole = await read([event({ content: 'a', stop: true }), tail], { preset: 'llama.cpp' });
+    expect(whole.output).toBe('{"content":"a","stop":true}');
+  });
+
+  test.each(['lines', 'stream'] as const)('is no output of %s that have no end mark', async (kind) => {
+    const pieces =
+      kind === 'lines' ? ['{"text":"a"}\n', '{"text":'] : [event({ text: 'a' }), 'data: {"text":'];
+    const { failure } = await read(pieces, { kind, options: { response: { delta: '$.text' } } });
+    expect(failure?.message).toBe("The model's stream ended within a line or an event.");
+    expect(failure?.options).toMatchObject({ outage: 'costly', retryable: true });
+  });
+
+  test.each([
+    ['a line that is not JSON', ['{"text":"a"}\n', '{"text":\n'], 'contains a line that is not JSON'],
+    ['a line that is not UTF-8', [Buffer.from([0xc3, 0x0a])], 'is not UTF-8'],
+  ])('is final after %s and its line feed', async (_, pieces, message) => {
+    const { failure } = await read(pieces, { preset: 'ollama', url: ollama, kind: 'lines' });
+    expect(failure?.message).toContain(message);
+    expect(failure?.options.retryable).toBe(false);
+  });
+});
+
 test('a transcription of texts only is complete if the body has an explicit end', async () => {
   const stream = event({ text: 'Hello there.' }) + event({ text: 'Again.', segments: [] });
   const url = 'http://gpu:8000/v1/audio/transcriptions';
@@ -312,4 +366,75 @@ test('a stream is complete if the server is silent or continues after its end ma
     options: { idle_timeout: '1h' },
   });
   expect(JSON.parse(output!)).toEqual({ content: 'a', stop: true });
+});
+
+describe('a stream without output for its limit', () => {
+  const text = 'x'.repeat(10_000);
+  const call = (index: number, more: object): object => ({ tool_calls: [{ index, ...more }] });
+
+  test.each<[string, (at: number) => string]>([
+    ['the text of its reasoning', () => chunk({ reasoning_content: text })],
+    ['the arguments of a call', () => chunk(call(0, { function: { arguments: text } }))],
+    ['more and more calls', (at) => chunk(call(at, { id: `${at}${text}` }))],
+    [
+      'the text of another choice',
+      () => event({ choices: [{ index: 0 }, { index: 1, delta: { content: text } }] }),
+    ],
+    ['members without a meaning', (at) => event({ choices: [], [`member${at}`]: text })],
+  ])('fails at this limit by %s', async (_, next) => {
+    let sent = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) yield Buffer.from(next(sent++));
+    }
+    const { failure } = await read(endless(), { preset: 'openai' });
+    expect(failure?.message).toBe("The model's output is larger than 1000000 bytes.");
+    expect(sent).toBeLessThan(110);
+  });
+
+  test('may come close to it', async () => {
+    const parts = Array.from({ length: 98 }, () => chunk({ reasoning_content: text }));
+    const { output } = await read([...parts, chunk({}, 'stop'), done], { preset: 'openai' });
+    expect(output!.length).toBeGreaterThan(980_000);
+  });
+
+  test('fails at a multiple of it if it has no chunks', async () => {
+    const comments = Buffer.from(`: ${'x'.repeat(900_000)}\n`);
+    const { failure } = await read(
+      Array.from({ length: 80 }, () => comments),
+      { preset: 'openai' },
+    );
+    expect(failure?.message).toBe("The model's output is larger than 1000000 bytes.");
+  });
+});
+
+test.each([
+  ['events without a text', 'data:{}\n\n'.repeat(20_000), 'stream', 'openai'],
+  ['fields without a meaning', 'a\n'.repeat(500_000), 'stream', 'openai'],
+  ['blank lines', '\n'.repeat(500_000), 'lines', 'ollama'],
+] as const)('a long chunk of %s leaves turns to other calls', async (_, bytes, kind, preset) => {
+  let turns = 0;
+  let isRead = false;
+  const turn = (): void => {
+    turns++;
+    if (!isRead) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const url = preset === 'ollama' ? 'http://gpu:11434/api/chat' : chatUrl;
+  await read([bytes], { kind, preset, url });
+  isRead = true;
+  expect(turns).toBeGreaterThan(0);
+});
+
+test.each(['\n', '\r\n', '\r'])('lines of an event stream may end with %j', async (end) => {
+  const { stream, answer, ...how } = recorded['a response']!;
+  const { output } = await read([stream.replaceAll('\n', end)], how);
+  expect(JSON.parse(output!)).toEqual(answer);
+  const bytes = [...Buffer.from(stream.replaceAll('\n', end))].map((byte) => Buffer.from([byte]));
+  expect((await read(bytes, how)).output).toBe(output);
+});
+
+test('an event may have several lines of data, comments and fields without a meaning', async () => {
+  const stream = '\ufeff: ping\nid: 1\nretry: 5\nnonsense\ndata: {"text":\ndata:"a"}\nmore: 1\n\n\n\n';
+  const { run } = await read([stream], { options: { response: { delta: '$.text' } } });
+  expect(run.deltas).toEqual(['"a"']);
 });

@@ -140,3 +140,36 @@ test.each(Object.entries(recorded).filter(([, { url, preset }]) => preset === 'o
     expect(plain(answer as ChatCompletion)).toEqual(plain(await byOfficialClient(chunks)));
   },
 );
+
+test('thousands of tool calls are continued without a search for each', () => {
+  let reads = 0;
+  const calls = (part: string): object[] =>
+    Array.from({ length: 1_000 }, (_, at) => ({
+      get index(): number {
+        reads++;
+        return at;
+      },
+      set index(_same: number) {},
+      function: { arguments: part },
+    }));
+  const assembler = assemblerOf('chat');
+  for (const part of ['a', 'b'])
+    assembler.add({
+      choices: [
+        { index: 0, delta: { tool_calls: [] } },
+        { index: 0, delta: { tool_calls: calls(part) } },
+      ],
+    });
+  const { choices } = assembler.output as { choices: [{ message: { tool_calls: object[] } }] };
+  expect(choices[0].message.tool_calls[999]).toEqual({ function: { arguments: 'ab' } });
+  expect(reads).toBeLessThan(50_000);
+});
+
+test('a choice that has ended may begin again', () => {
+  const assembler = assemblerOf('chat');
+  const states = ['stop', null, 7, 'length'].map((reason) => {
+    assembler.add({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+    return assembler.isComplete;
+  });
+  expect(states).toEqual([true, true, false, true]);
+});

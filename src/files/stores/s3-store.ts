@@ -6,6 +6,7 @@ import type { AwsV4Signer } from 'aws4fetch';
 import { readBeginning } from '../../outgoing/answer-body.js';
 import type { CallFailure } from '../../outgoing/call-failure.js';
 import { type Answer, Outgoing } from '../../outgoing/outgoing.js';
+import { parseHttpDate } from '../../outgoing/retry-after.js';
 import type { ByteRange, FileStore, Received, Written } from './file-store.js';
 import { StorageUnavailable } from './storage-error.js';
 
@@ -139,7 +140,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
 
   /** Returns false if the store's clock does not differ from the time of the signature. */
   private setClock({ headers: { date = '' } }: Answer, signedAtMs: number): boolean {
-    const ms = Date.parse(date);
+    const ms = parseHttpDate(date);
     if (!(Math.abs(ms - signedAtMs) > toleratedSkewMs)) return false;
     this.aheadMs = ms - Date.now();
     return true;

@@ -25,6 +25,11 @@ export class Assembly {
     return this.assembler.isComplete;
   }
 
+  /** The length of the JSON that the chunks add up to, or less. */
+  get length(): number {
+    return (this.sum?.length ?? 0) + this.assembler.length;
+  }
+
   add(chunk: JsonObject): void {
     this.assembler.add(chunk);
     this.hasMore = true;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../json/assemblers.js';
 import { outputIn } from '../../json/mapped-json.js';
 import { firstAt, type Path } from '../../json/paths.js';
@@ -15,13 +16,13 @@ import { type AnswerReader, isHeavy, type JsonAnswer } from './answer-reader.js'
 import { Assembly } from './assembly.js';
 import { isCut, readEvents } from './event-stream.js';
 import type { Mapping, ResponseMapping } from './mapping.js';
-import { broken, WatchedChunks } from './watched-chunks.js';
+import { broken, cut, WatchedChunks } from './watched-chunks.js';
 
 const maxTextLength = 8_192;
 /** A longer text of a stream is several deltas. */
 const deltaLength = 16_384;
 const longDelta = new RegExp(`[^]{1,${deltaLength}}`, 'gu');
-/** The chunks of a stream may be this many times as long as the output that they make. */
+/** A stream may be this many times as long as the output that it makes. */
 const chunkOverhead = 64;
 
 /** The parts that every answer and every chunk may have. */
@@ -38,6 +39,8 @@ export class MappedAnswer {
   private deltaBytes = 0;
   private bytes = 0;
   private hasEndMark = false;
+  /** The stream has ended within a chunk of it. */
+  private isCut = false;
   /** Called when the output is whole. */
   private marked: () => void = () => undefined;
 
@@ -128,7 +131,8 @@ export class MappedAnswer {
           }
           // Some servers end a stream of any kind with [DONE].
           if (data === '' || (this.hasEnded && data.trim() === '[DONE]')) continue;
-          if (isCut(event)) return;
+          this.isCut = isCut(event);
+          if (this.isCut) return;
           if (type === 'error') throw this.errorEvent(data);
           const taken = this.takeText(data);
           if (taken !== true && !(await taken))
@@ -140,10 +144,11 @@ export class MappedAnswer {
   /** Reads lines of JSON (NDJSON). undefined: the deltas are the output. */
   async readLines(answer: HttpAnswer): Promise<string | Buffer | undefined> {
     return this.readParts(answer, async (chunks) => {
-      for await (const line of readLines(chunks, this.maxBytes)) {
-        const text = decode(line).trim();
-        if (text !== '' && !(await this.takeText(text)))
-          throw new RunFailure("The model's answer contains a line that is not JSON.");
+      for await (const { bytes, mayBeCut } of readLines(chunks, this.maxBytes)) {
+        const text = mayBeCut && !isUtf8(bytes) ? undefined : decode(bytes).trim();
+        if (text === '' || (text !== undefined && (await this.takeText(text)))) continue;
+        if (!mayBeCut) throw new RunFailure("The model's answer contains a line that is not JSON.");
+        this.isCut = true;
       }
     });
   }
@@ -155,7 +160,7 @@ export class MappedAnswer {
     try {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       this.marked = watched.marked;
-      await read(watched);
+      await read(this.bounded(watched));
       if (!this.isWhole(hasOwnEnd)) throw this.notWhole(hasOwnEnd);
     } catch (error) {
       // After the end mark, both further chunks and a broken connection are ignored.
@@ -164,6 +169,18 @@ export class MappedAnswer {
       close();
     }
     return this.assembled();
+  }
+
+  /** Yields the chunks of a stream. Events and lines without output count towards its limit too. */
+  private async *bounded(chunks: Chunks): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.bytes += chunk.length;
+      if (this.bytes > this.maxBytes * chunkOverhead) {
+        if (this.hasEnded) return;
+        throw this.tooLarge();
+      }
+      yield chunk;
+    }
   }
 
   private get hasEnded(): boolean {
@@ -176,7 +193,7 @@ export class MappedAnswer {
     const isMarked = paths.length + texts.length > 0;
     // Some servers of OpenAI's API leave the mark out. All their choices have a finish reason then.
     const mayLackMark = ['chat', 'transcript'].includes(this.mapping.response.assemble ?? '');
-    return hasOwnEnd && (!isMarked || mayLackMark) && this.assembly?.isComplete !== false;
+    return hasOwnEnd && !this.isCut && (!isMarked || mayLackMark) && this.assembly?.isComplete !== false;
   }
 
   /** Returns the failure of a stream that has ended before its output was whole. */
@@ -186,6 +203,7 @@ export class MappedAnswer {
     if (mark !== undefined && !this.hasEndMark) return broken(mark);
     // The end of the connection looks like a break.
     if (mark === undefined && !hasOwnEnd) return endUnknown();
+    if (mark === undefined && this.isCut) return cut();
     // The server has reported that it is done, so it is not away.
     const how = mark === undefined ? '' : ` with its end mark (${mark})`;
     return new RunFailure(
@@ -196,8 +214,6 @@ export class MappedAnswer {
 
   /** Takes one chunk of a stream. False: it is not JSON. */
   private takeText(text: string): boolean | Promise<boolean> {
-    this.bytes += text.length;
-    if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
     if (isHeavy(text)) return this.takeLarge(text);
     const json = parseJson(text);
     if (json === undefined) return false;
@@ -235,6 +251,7 @@ export class MappedAnswer {
   }
 
   private takePart(text: string, say: Say, output: MappedAnswer['output']): void {
+    if (this.assembly !== undefined && this.assembly.length > this.maxBytes) throw this.tooLarge();
     this.emit(text, this.deltasOf(say('delta')));
     if (output !== undefined) this.output = output;
     if (say('end') !== undefined) this.hasEndMark = true;

@@ -11,6 +11,10 @@ export function broken(mark: string | undefined): RunFailure {
   return new RunFailure(`The model's stream ended without its end mark${missing}.`, breakOptions);
 }
 
+export function cut(): RunFailure {
+  return new RunFailure("The model's stream ended within a line or an event.", breakOptions);
+}
+
 function silent(ms: number): RunFailure {
   return new RunFailure(`The model's stream was silent for ${ms / 1_000} s.`, breakOptions);
 }
