@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import { RunFailure } from '../../queue/runs/runner.js';
 import type { Chunks } from '../../outgoing/answer-body.js';
@@ -13,7 +14,7 @@ export interface StreamEvent {
   mayBeCut?: true;
 }
 
-/** Bytes of a stream whose events are yielded at once. */
+/** Bytes of a stream whose events are yielded at once. The parser makes an Error for each unknown field. */
 const pieceBytes = 2_048;
 
 /** Returns whether an event may have lost its end. A whole object or list, or null, has not. */
@@ -29,76 +30,33 @@ export function isCut({ data, mayBeCut }: StreamEvent): boolean {
  * Between pieces of a long chunk, other calls get a turn.
  */
 export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncGenerator<StreamEvent[]> {
+  let events: StreamEvent[] = [];
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const parser = new EventParser(maxEventBytes);
+  const parser = createParser({
+    maxBufferSize: maxEventBytes,
+    onEvent: ({ event, data }) => events.push({ type: event, data }),
+    onError: ({ type, field, value = '' }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooLarge(maxEventBytes);
+      // Until the end of 2025, llama.cpp reported errors in a field of its own. Other unknown fields are ignored.
+      if (field === 'error' && value.startsWith('{')) events.push({ type: 'error', data: value });
+    },
+  });
+  const read = (part: string): StreamEvent[] => {
+    events = [];
+    parser.feed(part);
+    return events;
+  };
   for await (const chunk of chunks) {
     const slices = new Slices();
     for (let at = 0; at < chunk.length; at += pieceBytes) {
-      const events = parser.read(decoded(decoder, chunk.subarray(at, at + pieceBytes)));
-      if (events.length > 0) yield events;
+      const complete = read(decoded(decoder, chunk.subarray(at, at + pieceBytes)));
+      if (complete.length > 0) yield complete;
       if (slices.isOver) await slices.next();
     }
   }
-  const last = parser.read(`${lastDecoded(decoder)}\n\n`);
+  const last = read(`${lastDecoded(decoder)}\n\n`);
   if (last.length > 0) yield last.map((event) => ({ ...event, mayBeCut: true }));
 }
-
-/**
- * Reads the events of an event stream, as the HTML standard describes it. It skips comments and unknown fields at little
- * cost, because a stream may consist of them.
- */
-class EventParser {
-  private events: StreamEvent[] = [];
-  /** The beginning of a line whose end has not come. */
-  private readonly begun: string[] = [];
-  private begunLength = 0;
-  /** A carriage return that may be the first half of a line end. */
-  private half = '';
-  private type: string | undefined;
-  private data: string | undefined;
-
-  constructor(private readonly maxLength: number) {}
-
-  /** Takes a part of the stream, and returns the events that it completes. */
-  read(part: string): StreamEvent[] {
-    let text = this.half + part;
-    this.half = text.endsWith('\r') ? '\r' : '';
-    if (this.half !== '') text = text.slice(0, -1);
-    let from = 0;
-    lineEnd.lastIndex = 0;
-    for (let end = lineEnd.exec(text); end !== null; end = lineEnd.exec(text)) {
-      this.begun.push(text.slice(from, end.index));
-      this.takeLine(this.begun.length === 1 ? this.begun[0]! : this.begun.join(''));
-      this.begun.length = 0;
-      this.begunLength = 0;
-      from = lineEnd.lastIndex;
-    }
-    if (from < text.length) this.begun.push(text.slice(from));
-    this.begunLength += text.length - from;
-    if (this.begunLength + (this.data?.length ?? 0) > this.maxLength) throw tooLarge(this.maxLength);
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  private takeLine(line: string): void {
-    if (line === '') {
-      if (this.data !== undefined) this.events.push({ type: this.type, data: this.data });
-      this.type = undefined;
-      this.data = undefined;
-      return;
-    }
-    const colon = line.indexOf(':');
-    const name = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (name === 'data') this.data = this.data === undefined ? value : `${this.data}\n${value}`;
-    else if (name === 'event') this.type = value || undefined;
-    // Until the end of 2025, llama.cpp reported errors in a field of its own. Other unknown fields are ignored.
-    else if (name === 'error' && value.startsWith('{')) this.events.push({ type: 'error', data: value });
-  }
-}
-
-const lineEnd = /\r\n?|\n/g;
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
