@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
+import { problemCodes } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Model } from '../models/model.js';
@@ -36,6 +37,11 @@ export interface HeldCall {
   /** The request when the call began. */
   row: StatusRow;
   response: ServerResponse;
+  /**
+   * Returns the answer that `read` makes of the completed request, and releases the call. If the answer cannot be made
+   * now, the call is not released: its client repeats it, and the repetition gets the same request.
+   */
+  answer<Answer>(read: () => Promise<Answer>): Promise<Answer>;
   /** The call has its answer, or will have it. Its close no longer cancels the request. */
   release(): void;
   /**
@@ -44,6 +50,9 @@ export interface HeldCall {
    */
   discard(): void;
 }
+
+/** What a held call does about its request. */
+type HeldEnds = Pick<HeldCall, 'answer' | 'release' | 'discard'>;
 
 /**
  * Calls that submit and wait, for minutes. If such a call is closed, its request is cancelled after a while. If its
@@ -79,17 +88,17 @@ export class HeldCalls {
   }
 
   /**
-   * Returns the completed request. undefined: the client has disconnected. Throws if it takes longer than a run of the
-   * model may, or if the service stops.
+   * Returns what `read` makes of the completed request. undefined: the client has disconnected. Throws if it takes
+   * longer than a run of the model may, or if the service stops.
    */
-  async completed(call: HeldCall): Promise<StatusRow | undefined> {
+  async completed<Answer>(
+    call: HeldCall,
+    read: (row: StatusRow) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const { timeoutMs } = call.model;
     const last = await this.waited(call, timeoutMs);
     if (last === undefined) return undefined;
-    if (last.state === 'COMPLETED') {
-      call.release();
-      return last;
-    }
+    if (last.state === 'COMPLETED') return call.answer(() => read(last));
     if (this.draining.isStarted)
       throw new DomainError('unavailable', 'The service is shutting down. Send the same call again.');
     throw new DomainError(
@@ -99,13 +108,19 @@ export class HeldCalls {
   }
 
   /**
-   * Returns the request when it has completed, or when this time is over. A request that has not completed by then
-   * continues without the call. undefined: the client has disconnected.
+   * Returns what `read` makes of the request when it has completed, or when this time is over. A request that has not
+   * completed by then continues without the call. undefined: the client has disconnected.
    */
-  async within(call: HeldCall, ms: number): Promise<StatusRow | undefined> {
+  async within<Answer>(
+    call: HeldCall,
+    ms: number,
+    read: (row: StatusRow) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const last = await this.waited(call, ms);
-    if (last !== undefined) call.release();
-    return last;
+    if (last === undefined) return undefined;
+    if (last.state === 'COMPLETED') return call.answer(() => read(last));
+    call.release();
+    return read(last);
   }
 
   private async waited(
@@ -140,7 +155,7 @@ export class HeldCalls {
     requestId: string,
     { caller, headers, response }: HeldSubmission,
     fingerprint: Buffer,
-  ): Pick<HeldCall, 'release' | 'discard'> {
+  ): HeldEnds {
     this.open.set(requestId, (this.open.get(requestId) ?? 0) + 1);
     let isOpen = true;
     /** Returns whether it was the last call here that waits for the request. */
@@ -151,6 +166,16 @@ export class HeldCalls {
       if (left > 0) this.open.set(requestId, left);
       else this.open.delete(requestId);
       return left === 0;
+    };
+    const answer = async <Answer>(read: () => Promise<Answer>): Promise<Answer> => {
+      try {
+        const text = await read();
+        leave();
+        return text;
+      } catch (error) {
+        if (!mayPass(error)) leave();
+        throw error;
+      }
     };
     const close = (): void => {
       if (!leave()) return;
@@ -169,6 +194,10 @@ export class HeldCalls {
     // A client that has disconnected already emits no event any more.
     if (response.closed || response.destroyed) close();
     else response.once('close', close);
-    return { release: () => void leave(), discard };
+    return { answer, release: () => void leave(), discard };
   }
 }
+
+/** True: the same call may get its answer soon. */
+const mayPass = (error: unknown): boolean =>
+  !(error instanceof DomainError) || ['now', 'later'].includes(problemCodes[error.code].retry);

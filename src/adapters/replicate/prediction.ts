@@ -1,4 +1,4 @@
-import type { RequestRow } from '../../queue/reads/status-row.js';
+import type { RequestRow, StatusRow } from '../../queue/reads/status-row.js';
 import { failureMessage } from '../failure-message.js';
 import { toTime } from '../../tools/to-time.js';
 
@@ -13,12 +13,54 @@ export interface PredictionParts {
   stream?: string;
 }
 
+/** What the list shows of the row of a request. */
+type ListedRow = Pick<
+  RequestRow,
+  | 'id'
+  | 'modelId'
+  | 'state'
+  | 'outcome'
+  | 'error'
+  | 'inferenceMs'
+  | 'createdAtMs'
+  | 'startedAtMs'
+  | 'completedAtMs'
+  | 'hasOwnExpiry'
+>;
+
+/** What a prediction shows of the row of its request. */
+export type PredictionRow = ListedRow & Pick<StatusRow, 'lastEventId'>;
+
+/** Returns the row of a request as it was when it was accepted. */
+export const newRow = ({
+  id,
+  modelId,
+  createdAtMs,
+}: Pick<RequestRow, 'id' | 'modelId' | 'createdAtMs'>): PredictionRow => ({
+  id,
+  modelId,
+  createdAtMs,
+  state: 'IN_QUEUE',
+  outcome: null,
+  error: null,
+  inferenceMs: null,
+  startedAtMs: null,
+  completedAtMs: null,
+  hasOwnExpiry: null,
+  lastEventId: 0,
+});
+
 export const root = '/replicate/v1';
 
 /** `Cancel-After` is kept as a bound of the wait and of the run. */
 const deadlines: readonly string[] = ['expired', 'timed_out'];
 
-export function statusOf({ state, outcome, error, hasOwnExpiry }: RequestRow): PredictionStatus {
+export function statusOf({
+  state,
+  outcome,
+  error,
+  hasOwnExpiry,
+}: Pick<RequestRow, 'state' | 'outcome' | 'error' | 'hasOwnExpiry'>): PredictionStatus {
   if (state === 'IN_QUEUE') return 'starting';
   if (state === 'IN_PROGRESS') return 'processing';
   if (outcome === 'succeeded') return 'succeeded';
@@ -28,7 +70,7 @@ export function statusOf({ state, outcome, error, hasOwnExpiry }: RequestRow): P
 
 /** Returns a prediction as JSON text. Payloads are inserted unchanged. Parts that are left out are not shown. */
 export function predictionText(
-  row: RequestRow,
+  row: ListedRow,
   base: string,
   { input, output, logs, stream }: PredictionParts = {},
   status = statusOf(row),
