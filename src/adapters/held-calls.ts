@@ -81,9 +81,10 @@ export class HeldCalls {
     // An idempotency key says itself which call is repeated. Calls with the same body may have others.
     const isFoundByBody = isRepeated && headers['idempotency-key'] === undefined;
     const before = isFoundByBody ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
-    const requestId = before ?? (await this.submit(submission, model));
+    const { requestId, isReplayed } =
+      before === undefined ? await this.submit(submission, model) : { requestId: before, isReplayed: false };
     chargesOf(response.req)?.releaseBody();
-    const ends = this.follow(requestId, submission, fingerprint);
+    const ends = await this.follow(requestId, submission, { fingerprint, isReplayed });
     return { caller, model, row: await this.requests.find(caller, requestId), response, ...ends };
   }
 
@@ -134,10 +135,11 @@ export class HeldCalls {
     return last ?? (await this.requests.find(caller, row.id));
   }
 
+  /** `isReplayed`: an idempotency key has found the request of an earlier call, which may still be open. */
   private async submit(
     { caller, body, headers, options, base, adapter, runWebhook, sameIn }: HeldSubmission,
     { id: modelId }: Model,
-  ): Promise<string> {
+  ): Promise<{ requestId: string; isReplayed: boolean }> {
     const { requestId, fields = [] } = await this.requests.accept(
       caller,
       modelId,
@@ -147,25 +149,35 @@ export class HeldCalls {
       base,
       { adapter, runWebhook, sameIn },
     );
-    if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
-    return requestId;
+    return { requestId, isReplayed: fields.includes('Idempotent-Replayed') };
   }
 
-  private follow(
+  private async follow(
     requestId: string,
     { caller, headers, response }: HeldSubmission,
-    fingerprint: Buffer,
-  ): HeldEnds {
+    { fingerprint, isReplayed }: { fingerprint: Buffer; isReplayed: boolean },
+  ): Promise<HeldEnds> {
     this.open.set(requestId, (this.open.get(requestId) ?? 0) + 1);
     let isOpen = true;
+    let resumed = Promise.resolve();
+    let next: NodeJS.Timeout | undefined;
     /** Returns whether it was the last call here that waits for the request. */
     const leave = (): boolean => {
       if (!isOpen) return false;
       isOpen = false;
+      clearTimeout(next);
       const left = this.open.get(requestId)! - 1;
       if (left > 0) this.open.set(requestId, left);
       else this.open.delete(requestId);
       return left === 0;
+    };
+    // Another node notes the close of an earlier call, because it does not know that this one waits.
+    const resume = async (): Promise<void> => {
+      resumed = this.abandoned
+        .resume(requestId)
+        .catch((error: unknown) => this.log.error({ err: error }, 'a repeated call could not be noted'));
+      await resumed;
+      if (isOpen) next = setTimeout(() => void resume(), this.abandoned.graceMs / 2);
     };
     const answer = async <Answer>(read: () => Promise<Answer>): Promise<Answer> => {
       try {
@@ -179,8 +191,8 @@ export class HeldCalls {
     };
     const close = (): void => {
       if (!leave()) return;
-      this.abandoned
-        .abandon({ requestId, keyId: caller.keyId, fingerprint })
+      resumed
+        .then(() => this.abandoned.abandon({ requestId, keyId: caller.keyId, fingerprint }))
         .catch((error: unknown) => this.log.error({ err: error }, 'a closed call could not be noted'));
     };
     const discard = (): void => {
@@ -191,9 +203,11 @@ export class HeldCalls {
         this.log.error({ err: error }, 'the request of a broken stream could not be cancelled');
       });
     };
+    const begun = isReplayed ? resume() : undefined;
     // A client that has disconnected already emits no event any more.
     if (response.closed || response.destroyed) close();
     else response.once('close', close);
+    await begun;
     return { answer, release: () => void leave(), discard };
   }
 }

@@ -53,9 +53,9 @@ export class AbandonedCalls extends SelfStartingDuty {
     return takeUpCall(this.database, keyId, fingerprint);
   }
 
-  /** Notes that a call waits for the request again. */
+  /** Notes that a call waits for the request, whatever other nodes have noted until now. */
   resume(requestId: string): Promise<void> {
-    return resumeCall(this.database, requestId);
+    return unlessAway(resumeCall(this.database, requestId));
   }
 
   /** Cancels a request when it is this old, whether it waits or runs. */
