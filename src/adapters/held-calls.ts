@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
+import { problemCodes } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Model } from '../models/model.js';
@@ -36,6 +37,11 @@ export interface HeldCall {
   /** The request when the call began. */
   row: StatusRow;
   response: ServerResponse;
+  /**
+   * Returns the answer that `read` makes of the completed request, and releases the call. If the answer cannot be made
+   * now, the call is not released: its client repeats it, and the repetition gets the same request.
+   */
+  answer<Answer>(read: () => Promise<Answer>): Promise<Answer>;
   /** The call has its answer, or will have it. Its close no longer cancels the request. */
   release(): void;
   /**
@@ -44,6 +50,9 @@ export interface HeldCall {
    */
   discard(): void;
 }
+
+/** What a held call does about its request. */
+type HeldEnds = Pick<HeldCall, 'answer' | 'release' | 'discard'>;
 
 /**
  * Calls that submit and wait, for minutes. If such a call is closed, its request is cancelled after a while. If its
@@ -72,24 +81,25 @@ export class HeldCalls {
     // An idempotency key says itself which call is repeated. Calls with the same body may have others.
     const isFoundByBody = isRepeated && headers['idempotency-key'] === undefined;
     const before = isFoundByBody ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
-    const requestId = before ?? (await this.submit(submission, model));
+    const { requestId, isReplayed } =
+      before === undefined ? await this.submit(submission, model) : { requestId: before, isReplayed: false };
     chargesOf(response.req)?.releaseBody();
-    const ends = this.follow(requestId, submission, fingerprint);
+    const ends = await this.follow(requestId, submission, { fingerprint, isReplayed });
     return { caller, model, row: await this.requests.find(caller, requestId), response, ...ends };
   }
 
   /**
-   * Returns the completed request. undefined: the client has disconnected. Throws if it takes longer than a run of the
-   * model may, or if the service stops.
+   * Returns what `read` makes of the completed request. undefined: the client has disconnected. Throws if it takes
+   * longer than a run of the model may, or if the service stops.
    */
-  async completed(call: HeldCall): Promise<StatusRow | undefined> {
+  async completed<Answer>(
+    call: HeldCall,
+    read: (row: StatusRow) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const { timeoutMs } = call.model;
     const last = await this.waited(call, timeoutMs);
     if (last === undefined) return undefined;
-    if (last.state === 'COMPLETED') {
-      call.release();
-      return last;
-    }
+    if (last.state === 'COMPLETED') return call.answer(() => read(last));
     if (this.draining.isStarted)
       throw new DomainError('unavailable', 'The service is shutting down. Send the same call again.');
     throw new DomainError(
@@ -99,13 +109,20 @@ export class HeldCalls {
   }
 
   /**
-   * Returns the request when it has completed, or when this time is over, which is at most that of a long poll. A
-   * request that has not completed by then continues without the call. undefined: the client has disconnected.
+   * Returns what `read` makes of the request when it has completed, or when this time is over, which is at most that of a
+   * long poll. A request that has not completed by then continues without the call. undefined: the client has
+   * disconnected.
    */
-  async within(call: HeldCall, ms: number): Promise<StatusRow | undefined> {
+  async within<Answer>(
+    call: HeldCall,
+    ms: number,
+    read: (row: StatusRow) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const last = await this.waited(call, Math.min(ms, this.longPolls.maxHoldMs));
-    if (last !== undefined) call.release();
-    return last;
+    if (last === undefined) return undefined;
+    if (last.state === 'COMPLETED') return call.answer(() => read(last));
+    call.release();
+    return read(last);
   }
 
   private async waited(
@@ -119,10 +136,11 @@ export class HeldCalls {
     return last ?? (await this.requests.find(caller, row.id));
   }
 
+  /** `isReplayed`: an idempotency key has found the request of an earlier call, which may still be open. */
   private async submit(
     { caller, body, headers, options, base, adapter, runWebhook, sameIn }: HeldSubmission,
     { id: modelId }: Model,
-  ): Promise<string> {
+  ): Promise<{ requestId: string; isReplayed: boolean }> {
     const { requestId, fields = [] } = await this.requests.accept(
       caller,
       modelId,
@@ -132,30 +150,50 @@ export class HeldCalls {
       base,
       { adapter, runWebhook, sameIn },
     );
-    if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
-    return requestId;
+    return { requestId, isReplayed: fields.includes('Idempotent-Replayed') };
   }
 
-  private follow(
+  private async follow(
     requestId: string,
     { caller, headers, response }: HeldSubmission,
-    fingerprint: Buffer,
-  ): Pick<HeldCall, 'release' | 'discard'> {
+    { fingerprint, isReplayed }: { fingerprint: Buffer; isReplayed: boolean },
+  ): Promise<HeldEnds> {
     this.open.set(requestId, (this.open.get(requestId) ?? 0) + 1);
     let isOpen = true;
+    let resumed = Promise.resolve();
+    let next: NodeJS.Timeout | undefined;
     /** Returns whether it was the last call here that waits for the request. */
     const leave = (): boolean => {
       if (!isOpen) return false;
       isOpen = false;
+      clearTimeout(next);
       const left = this.open.get(requestId)! - 1;
       if (left > 0) this.open.set(requestId, left);
       else this.open.delete(requestId);
       return left === 0;
     };
+    // Another node notes the close of an earlier call, because it does not know that this one waits.
+    const resume = async (): Promise<void> => {
+      resumed = this.abandoned
+        .resume(requestId)
+        .catch((error: unknown) => this.log.error({ err: error }, 'a repeated call could not be noted'));
+      await resumed;
+      if (isOpen) next = setTimeout(() => void resume(), this.abandoned.graceMs / 2);
+    };
+    const answer = async <Answer>(read: () => Promise<Answer>): Promise<Answer> => {
+      try {
+        const text = await read();
+        leave();
+        return text;
+      } catch (error) {
+        if (!mayPass(error)) leave();
+        throw error;
+      }
+    };
     const close = (): void => {
       if (!leave()) return;
-      this.abandoned
-        .abandon({ requestId, keyId: caller.keyId, fingerprint })
+      resumed
+        .then(() => this.abandoned.abandon({ requestId, keyId: caller.keyId, fingerprint }))
         .catch((error: unknown) => this.log.error({ err: error }, 'a closed call could not be noted'));
     };
     const discard = (): void => {
@@ -166,9 +204,15 @@ export class HeldCalls {
         this.log.error({ err: error }, 'the request of a broken stream could not be cancelled');
       });
     };
+    const begun = isReplayed ? resume() : undefined;
     // A client that has disconnected already emits no event any more.
     if (response.closed || response.destroyed) close();
     else response.once('close', close);
-    return { release: () => void leave(), discard };
+    await begun;
+    return { answer, release: () => void leave(), discard };
   }
 }
+
+/** True: the same call may get its answer soon. */
+const mayPass = (error: unknown): boolean =>
+  !(error instanceof DomainError) || ['now', 'later'].includes(problemCodes[error.code].retry);

@@ -141,7 +141,8 @@ export class QueueService {
    * than this.
    */
   async outputSoFar(requestId: string, start: number, maxBytes: number): Promise<string | null> {
-    return outputOf(await readSmallOutput(this.database, requestId, start, maxBytes)) ?? null;
+    const output = outputOf(await readSmallOutput(this.database, requestId, start, maxBytes));
+    return output === undefined || Buffer.byteLength(output) > maxBytes ? null : output;
   }
 
   async hasOutput(requestId: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { Clock } from '../database/clock.js';
+import { ofDatabase } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
@@ -201,22 +202,25 @@ export class RequestHandlers {
     response: ServerResponse,
   ): Promise<Reply> {
     const accepted = await accepting;
-    try {
-      const { requestId, fields } = accepted;
-      const submitted = await this.find(caller, requestId);
-      const row = await this.longPolls.wait(submitted, seconds, response, submitted.modelId);
-      if (row?.state !== 'COMPLETED') return accepted;
-      const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
-      const output =
-        row.outcome === 'succeeded' ? await this.queue.output(requestId, chargesOf(response.req)) : null;
-      const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
-      return { status: 200, fields, body };
-    } catch (error) {
-      // The request is committed, whatever happened to the wait. Only a caller that may see nothing more gets the
-      // error.
-      if (error instanceof DomainError && error.status !== 401 && error.status !== 403) return accepted;
-      throw error;
-    }
+    return (await unlessRefused(this.awaitedOutcome(accepted, caller, seconds, base, response))) ?? accepted;
+  }
+
+  /** undefined: the request has not completed in time. */
+  private async awaitedOutcome(
+    { requestId, fields }: AcceptedReply,
+    caller: Caller,
+    seconds: number,
+    base: string,
+    response: ServerResponse,
+  ): Promise<Reply | undefined> {
+    const submitted = await this.find(caller, requestId);
+    const row = await this.longPolls.wait(submitted, seconds, response, submitted.modelId);
+    if (row?.state !== 'COMPLETED') return undefined;
+    const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
+    const output =
+      row.outcome === 'succeeded' ? await this.queue.output(requestId, chargesOf(response.req)) : null;
+    const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
+    return { status: 200, fields, body };
   }
 
   /** Returns the row when the request has completed, or its current row when the caller's wait is over. */
@@ -260,6 +264,20 @@ export function acceptedReply({ id, replayed }: Accepted, base: string): Accepte
   const fields = ['Location', queued.status_url];
   if (replayed) fields.push('Idempotent-Replayed', 'true');
   return { status: 202, fields, body: JSON.stringify(queued), requestId: id };
+}
+
+/**
+ * Returns what a read adds to the answer of a call that has taken effect. undefined: it was refused, and the call is not.
+ * Only a caller that may see nothing more gets the error.
+ */
+export async function unlessRefused<Read>(read: Promise<Read>): Promise<Read | undefined> {
+  try {
+    return await read;
+  } catch (thrown) {
+    const error = ofDatabase(thrown);
+    if (error instanceof DomainError && error.status !== 401 && error.status !== 403) return undefined;
+    throw thrown;
+  }
 }
 
 /** Two submissions are the same request if model, body and options are the same as written. */

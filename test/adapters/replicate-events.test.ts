@@ -4,7 +4,14 @@ import { until } from '../support/index.js';
 import { keyHeader } from '../support/queue-calls.js';
 import { testWebhooks } from '../support/test-webhooks.js';
 
-const { service, calls, model, receiver, hooks } = testWebhooks({ adapters: ['replicate'] });
+const { service, calls, model, receiver, hooks } = testWebhooks(
+  { adapters: ['replicate'] },
+  {
+    'test/hook': {},
+    'test/one': { concurrency: 1 },
+    'test/chat': { runner: { preset: 'openai', path: '/v1/chat/completions' } },
+  },
+);
 
 interface Prediction {
   id: string;
@@ -14,8 +21,12 @@ interface Prediction {
   urls: { stream: string };
 }
 
-async function create(body: object, headers: Record<string, string> = {}): Promise<Prediction> {
-  const answer = await fetch(`${service.url}/replicate/v1/models/test/hook/predictions`, {
+async function create(
+  body: object,
+  headers: Record<string, string> = {},
+  name = 'test/hook',
+): Promise<Prediction> {
+  const answer = await fetch(`${service.url}/replicate/v1/models/${name}/predictions`, {
     method: 'POST',
     headers: { ...keyHeader(service.key), ...headers },
     body: JSON.stringify(body),
@@ -57,6 +68,28 @@ test('the output and logs events contain everything that the run has emitted, an
   // The end is not among the wanted events. A receiver has a row for each other one, which is used again.
   expect(events.map(({ event }) => event)).toEqual(['request.logs', 'request.output']);
   for (const { count } of events) expect(count).toBeLessThanOrEqual(2);
+});
+
+test('the output event of a chat has its text and none of its chunks, which do not count as output', async () => {
+  hooks.terms.maxPayloadBytes = 1_000;
+  const path = hooks.newPath();
+  const webhook = { webhook: receiver.url(path), webhook_events_filter: ['output'] };
+  const { id } = await create({ input: { hold: true }, ...webhook }, {}, 'test/chat');
+  const { response } = await model.arrived(id);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const say = (content: string): void => {
+    const chunk = { id: 'x'.repeat(1_000), choices: [{ index: 0, delta: { content } }] };
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  };
+  say('Hel');
+  await arrivedWith(path, ({ output }) => output === 'Hel');
+  say('lo');
+  const texts = await arrivedWith(path, ({ output }) => output === 'Hello');
+  for (const { output } of texts) expect(['Hel', 'Hello']).toContain(output);
+  say('y'.repeat(1_000));
+  await arrivedWith(path, ({ output }) => output === null);
+  response.end('data: [DONE]\n\n');
+  await calls.reached(id, 'COMPLETED');
 });
 
 test('a webhook without a filter receives the events output and completed only', async () => {

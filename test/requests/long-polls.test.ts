@@ -1,7 +1,10 @@
+import { QueryFailedError } from 'typeorm';
 import type { Config } from '../../src/config/config.js';
+import { QueueService } from '../../src/queue/queue.service.js';
 import { LongPolls } from '../../src/requests/long-polls.js';
 import { maxBeatSeconds, maxClaimSeconds } from '../../src/workers/worker-calls.js';
 import { until } from '../support/index.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { keyHeader, type Status, verdict } from '../support/queue-calls.js';
 import { testNodes } from '../support/test-nodes.js';
 
@@ -90,6 +93,16 @@ test('a call of Replicate or Runpod that waits ends before a proxy would time ou
     await model.answer(id);
     expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true });
   }
+});
+
+test('a submission whose output the database cannot give now is answered as accepted', async () => {
+  const { service, calls } = await start({});
+  const lost = new QueryFailedError('SELECT', [], new Error('Connection terminated'));
+  onNextCall(service.app.get(QueueService), 'output', () => () => Promise.reject(lost));
+  const answer = await service.submit('test/narrow', {}, prefer);
+  expect(answer.status).toBe(202);
+  const { request_id: id } = (await answer.json()) as Status;
+  expect((await calls.response(id)).status).toBe(200);
 });
 
 test('the completion of a run on another node ends a long poll too', async () => {

@@ -44,13 +44,7 @@ export class AbandonedCalls extends SelfStartingDuty {
   }
 
   async abandon(call: AbandonedCall): Promise<void> {
-    try {
-      await abandonCall(this.database, call, this.graceMs);
-    } catch (error) {
-      // Without the database nothing can be cancelled. The request runs to its end.
-      if (isDatabaseUnavailable(error)) return;
-      throw error;
-    }
+    await unlessAway(abandonCall(this.database, call, this.graceMs));
     this.expect(this.graceMs);
   }
 
@@ -59,14 +53,14 @@ export class AbandonedCalls extends SelfStartingDuty {
     return takeUpCall(this.database, keyId, fingerprint);
   }
 
-  /** Notes that a call waits for the request again. */
+  /** Notes that a call waits for the request, whatever other nodes have noted until now. */
   resume(requestId: string): Promise<void> {
-    return resumeCall(this.database, requestId);
+    return unlessAway(resumeCall(this.database, requestId));
   }
 
   /** Cancels a request when it is this old, whether it waits or runs. */
   async plan({ id, createdAtMs }: { id: string; createdAtMs: number }, ageMs: number): Promise<void> {
-    await planCancel(this.database, id, createdAtMs + ageMs);
+    await unlessAway(planCancel(this.database, id, createdAtMs + ageMs));
     this.expect(ageMs);
   }
 
@@ -102,5 +96,14 @@ export class AbandonedCalls extends SelfStartingDuty {
       return some;
     });
     cancelled?.publish();
+  }
+}
+
+/** Without the database nothing can be noted or cancelled. The request runs to its end. */
+async function unlessAway(noted: Promise<void>): Promise<void> {
+  try {
+    await noted;
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
   }
 }

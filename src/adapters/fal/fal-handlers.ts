@@ -10,7 +10,7 @@ import type { StatusRow } from '../../queue/reads/status-row.js';
 import type { RequestError } from '../../queue/request-errors.js';
 import { Backlog } from '../../queue/submit/backlog.js';
 import { NewRequests } from '../../requests/new-requests.js';
-import { RequestHandlers } from '../../requests/request-handlers.js';
+import { RequestHandlers, unlessRefused } from '../../requests/request-handlers.js';
 import { OutputStreams } from '../../stream/output-streams.js';
 import type { KeyedCall, OpenCall } from '../adapter-call.js';
 import { SseWriter, streamEndErrors } from '../sse-writer.js';
@@ -45,8 +45,9 @@ export class FalHandlers {
     const { requestId: id } = await this.requests.accept(caller, model.id, input, headers, options, base, {
       adapter: 'fal',
     });
-    const { snapshot } = await this.requests.look(caller, id, {});
-    return aboutRequest(id, 200, toFalQueued(snapshot, base));
+    const seen = await unlessRefused(this.requests.look(caller, id, {}));
+    const queued = seen?.snapshot ?? { row: { id, modelId: model.id } };
+    return aboutRequest(id, 200, toFalQueued(queued, base));
   }
 
   async status({ caller, request, base }: OpenCall, requestId: string): Promise<Reply> {
@@ -57,10 +58,10 @@ export class FalHandlers {
 
   /** Returns the result of a call that waits for it. undefined: the client has disconnected. */
   async run(held: HeldCall, { request, response }: KeyedCall): Promise<Reply | undefined> {
-    const row = await this.held.completed(held);
-    if (row === undefined) return undefined;
-    if (row.error !== null) return this.failure(row, row.error, response);
-    return { status: 200, body: await this.requests.output(row, request) };
+    return this.held.completed(held, async (row) => {
+      if (row.error !== null) return this.failure(row, row.error, response);
+      return { status: 200, body: await this.requests.output(row, request) };
+    });
   }
 
   /** The request has made its attempts, and fal's client would submit it again after a 502, 503 or 504. */
@@ -87,9 +88,11 @@ export class FalHandlers {
       );
       if (response.destroyed) return;
       if (end.kind !== 'done') throw streamEndErrors[end.kind]();
-      held.release();
-      const row = await this.requests.find(caller, held.row.id);
-      writer.send(end.whole ?? (await this.requests.output(row, request)));
+      const { whole } = end;
+      const output = await held.answer(
+        async () => whole ?? this.requests.output(await this.requests.find(caller, held.row.id), request),
+      );
+      writer.send(output);
       writer.end();
     } catch (error) {
       if (!writer.hasBegun || !(error instanceof DomainError)) throw error;

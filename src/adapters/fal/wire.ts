@@ -12,8 +12,15 @@ function rootOf(modelId: string): string {
   return `/fal/${segments.slice(0, namespaces.includes(segments[0]!) ? 3 : 2).join('/')}`;
 }
 
+/** What a request shows right after its submission. */
+interface Queued {
+  row: Pick<StatusRow, 'id' | 'modelId'>;
+  /** undefined: it could not be read. */
+  position?: number;
+}
+
 /** Returns the answer to a submission. */
-export function toFalQueued({ row, position }: Snapshot, base: string): object {
+export function toFalQueued({ row, position }: Queued, base: string): object {
   return {
     status: 'IN_QUEUE',
     ...toQueuedRequest(base, row.id, rootOf(row.modelId)),

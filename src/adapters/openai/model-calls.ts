@@ -19,7 +19,7 @@ import { RequestHandlers } from '../../requests/request-handlers.js';
 import { toQueuedRequest } from '../../requests/status-view.js';
 import { OutputStreams } from '../../stream/output-streams.js';
 import type { StreamCall } from '../../stream/status-streams.js';
-import { lengthOf, SseWriter, type StreamEnd, streamEndErrors } from '../sse-writer.js';
+import { lengthOf, type SentEvent, SseWriter, type StreamEnd, streamEndErrors } from '../sse-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { type Form, readForm } from '../multipart.js';
 import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
@@ -67,14 +67,14 @@ export class ModelCalls {
       const chunks = new ChoiceChunks({ kind: form, head, includesUsage }, this.threads);
       return this.stream(call, { row, held, chunks });
     }
-    const output = await this.output(held, call);
-    if (output === undefined) return;
-    if (kind === 'speech') return this.sendAny(output, call);
-    let text = output;
-    if (kind === 'images' && wantsBase64(asked)) text = await this.embedded(output, call);
-    if (kind === 'embeddings' && asked.encodingFormat === 'base64')
-      text = await answerText('embeddings', {}, output, this.readersFor(call));
-    sendReply(call.response, { status: 200, body: text });
+    if (kind === 'speech') return this.sendAny(held, call);
+    const body = await this.ended(held, call, async (output) => {
+      if (kind === 'images' && wantsBase64(asked)) return this.embedded(output, call);
+      if (kind === 'embeddings' && asked.encodingFormat === 'base64')
+        return answerText('embeddings', {}, output, this.readersFor(call));
+      return output;
+    });
+    if (body !== undefined) sendReply(call.response, { status: 200, body });
   }
 
   /** Reads the body and submits. A separate method, so that a call that waits does not keep the body in memory. */
@@ -108,8 +108,7 @@ export class ModelCalls {
     const held = await this.begin(call, { asked, body, sameIn });
     if (asked.stream)
       return this.stream(call, { row: held.row, held, chunks: new TranscriptChunks(this.threads) });
-    const output = await this.output(held, call);
-    if (output !== undefined) return this.sendAny(output, call);
+    return this.sendAny(held, call);
   }
 
   /** Submits, or takes up the request of the call that this one repeats. `options`: those of the query by default. */
@@ -135,18 +134,16 @@ export class ModelCalls {
     return held;
   }
 
-  /** Returns the output as JSON text. undefined: the client has disconnected. */
-  private async output(held: HeldCall, call: ModelCall): Promise<string | undefined> {
-    return (await this.ended(held, call))?.output;
-  }
-
-  /** Returns the completed request and its output as JSON text. undefined: the client has disconnected. */
-  async ended(
+  /**
+   * Returns the answer that `made` makes of the output, which is JSON text, when the request has completed. undefined:
+   * the client has disconnected.
+   */
+  async ended<Answer>(
     held: HeldCall,
     { request, response }: ModelCall,
-  ): Promise<{ row: StatusRow; output: string } | undefined> {
-    const row = await this.held.completed(held);
-    return row && { row, output: await this.outputOf(row, request, response) };
+    made: (output: string, row: StatusRow) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
+    return this.held.completed(held, async (row) => made(await this.outputOf(row, request, response), row));
   }
 
   private outputOf(row: StatusRow, request: Request, response: Response): Promise<string> {
@@ -171,19 +168,19 @@ export class ModelCalls {
     if (end.kind === 'reset') held?.discard();
     if (end.kind !== 'done') return this.fail(writer, chunks, streamEndErrors[end.kind]());
     let row: StatusRow | undefined;
-    try {
+    const read = async (): Promise<readonly SentEvent[]> => {
       row = await this.requests.find(caller, begun.id);
-      const isWhole = chunks.areOwn && row.error === null;
-      const output = isWhole ? undefined : await this.wholeOutput(end, row, request, response);
-      held?.release();
-      const rest = output === undefined ? [] : await chunks.rest(output, row);
+      if (chunks.areOwn && row.error === null) return [];
+      return chunks.rest(await this.wholeOutput(end, row, request, response), row);
+    };
+    try {
+      const rest = await (held === undefined ? read() : held.answer(read));
       // The events of a response repeat its text.
       chargesOf(request)?.chargeAnswer(rest.reduce((sum, event) => sum + lengthOf(event), 0));
       for (const event of rest) writer.send(event);
       if (chunks.endMark !== undefined) writer.send(chunks.endMark);
       writer.end();
     } catch (error) {
-      held?.release();
       this.fail(writer, chunks, error, row);
     }
   }
@@ -228,7 +225,13 @@ export class ModelCalls {
   }
 
   /** Sends the bytes of an output that is a file, and a text as a text. Any other output is JSON. */
-  private async sendAny(output: string, call: ModelCall): Promise<void> {
+  private async sendAny(held: HeldCall, call: ModelCall): Promise<void> {
+    const send = await this.ended(held, call, (output) => this.senderOf(output, call));
+    await send?.();
+  }
+
+  /** Opens what an output names. The returned function sends it. */
+  private async senderOf(output: string, call: ModelCall): Promise<() => unknown> {
     const { request, response } = call;
     const isText = /^\s*"/.test(output);
     const [url] = isText ? [] : await answerTexts('fileUrl', {}, output, this.readersFor(call));
@@ -237,15 +240,19 @@ export class ModelCalls {
       const { contentType, size } = found.file;
       chargesOf(request)?.take('bytes', transferBytes);
       const bytes = await found.read();
-      response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
-      // A client that disconnects is no error.
-      await pipeline(bytes, fileBody(response, size)).catch(() => undefined);
-    } else if (isText) {
-      const text = Buffer.from(JSON.parse(output) as string);
+      return () => {
+        response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
+        // A client that disconnects is no error.
+        return pipeline(bytes, fileBody(response, size)).catch(() => undefined);
+      };
+    }
+    if (!isText) return () => sendReply(response, { status: 200, body: output });
+    const text = Buffer.from(JSON.parse(output) as string);
+    return () => {
       chargesOf(request)?.chargeAnswer(text.length);
       response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length });
       response.end(text);
-    } else sendReply(response, { status: 200, body: output });
+    };
   }
 }
 

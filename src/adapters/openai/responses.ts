@@ -49,8 +49,10 @@ export class Responses {
       return this.calls.stream(call, { row, held, chunks });
     }
     if (isBackground) return this.send(call, held.row);
-    const ended = await this.calls.ended(held, call);
-    if (ended !== undefined) return this.send(call, ended.row, { ...ended, isBackground });
+    const body = await this.calls.ended(held, call, (output, row) =>
+      this.text(call, row, { output, isBackground }),
+    );
+    if (body !== undefined) sendReply(call.response, { status: 200, body });
   }
 
   /** Reads the body and submits. It is a method of its own, because a call that waits would keep the body in memory. */
@@ -100,24 +102,23 @@ export class Responses {
 
   private async view(call: OpenCall, row: StatusRow): Promise<void> {
     if (row.outcome !== 'succeeded') return this.send(call, row);
-    return this.send(call, row, { output: await this.requests.output(row, call.request) });
+    return this.send(call, row, await this.requests.output(row, call.request));
+  }
+
+  private async send(call: OpenCall, row: StatusRow, output?: string): Promise<void> {
+    sendReply(call.response, { status: 200, body: await this.text(call, row, { output }) });
   }
 
   /** `output`: that of the model, if the request has succeeded. */
-  private async send(
-    { caller, response }: OpenCall,
+  private async text(
+    { caller }: OpenCall,
     row: StatusRow,
-    { output, isBackground }: { output?: string; isBackground?: boolean } = {},
-  ): Promise<void> {
+    { output, isBackground }: { output?: string | undefined; isBackground?: boolean },
+  ): Promise<string> {
     const head = responseHead(row, isBackground);
-    const body =
-      output === undefined
-        ? JSON.stringify(responseOf(head))
-        : await answerText('response', { head }, output, {
-            threads: this.threads,
-            caller: caller?.keyId ?? row.keyId,
-          });
-    sendReply(response, { status: 200, body });
+    if (output === undefined) return JSON.stringify(responseOf(head));
+    const readers = { threads: this.threads, caller: caller?.keyId ?? row.keyId };
+    return answerText('response', { head }, output, readers);
   }
 }
 

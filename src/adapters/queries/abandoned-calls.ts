@@ -52,8 +52,9 @@ export async function takeUpCall(
 }
 
 /*
- * Purpose: notes that a call waits for the request again, which its idempotency key has found.
- * Race: none; a request that was cancelled meanwhile stays cancelled.
+ * Purpose: notes that a call waits for the request that its idempotency key has found.
+ * Race: a node where an earlier call closes may note that after this, so the statement is repeated while the call waits.
+ *   A request that was cancelled meanwhile stays cancelled.
  * Index: abandoned_call_pkey.
  */
 const resumeStatement = statement('resume_call')`DELETE FROM abandoned_call WHERE request_id = $1::uuid`;

@@ -1,4 +1,4 @@
-import type { RequestRow } from '../../queue/reads/status-row.js';
+import type { RequestRow, StatusRow } from '../../queue/reads/status-row.js';
 import { failureMessage } from '../failure-message.js';
 import { toTime } from '../../tools/to-time.js';
 
@@ -13,9 +13,50 @@ export interface PredictionParts {
   stream?: string;
 }
 
+/** What the list shows of the row of a request. */
+type ListedRow = Pick<
+  RequestRow,
+  | 'id'
+  | 'modelId'
+  | 'state'
+  | 'outcome'
+  | 'error'
+  | 'inferenceMs'
+  | 'createdAtMs'
+  | 'startedAtMs'
+  | 'completedAtMs'
+  | 'hasOwnExpiry'
+  | 'hasOwnTimeout'
+>;
+
+/** What a prediction shows of the row of its request. */
+export type PredictionRow = ListedRow & Pick<StatusRow, 'lastEventId'>;
+
+/** Returns the row of a request as it was when it was accepted. */
+export const newRow = ({
+  id,
+  modelId,
+  createdAtMs,
+}: Pick<RequestRow, 'id' | 'modelId' | 'createdAtMs'>): PredictionRow => ({
+  id,
+  modelId,
+  createdAtMs,
+  state: 'IN_QUEUE',
+  outcome: null,
+  error: null,
+  inferenceMs: null,
+  startedAtMs: null,
+  completedAtMs: null,
+  hasOwnExpiry: null,
+  hasOwnTimeout: false,
+  lastEventId: 0,
+});
+
 export const root = '/replicate/v1';
 
-export function statusOf(row: RequestRow): PredictionStatus {
+export function statusOf(
+  row: Pick<RequestRow, 'state' | 'outcome' | 'error' | 'hasOwnExpiry' | 'hasOwnTimeout'>,
+): PredictionStatus {
   const { state, outcome } = row;
   if (state === 'IN_QUEUE') return 'starting';
   if (state === 'IN_PROGRESS') return 'processing';
@@ -27,14 +68,18 @@ export function statusOf(row: RequestRow): PredictionStatus {
  * `Cancel-After` is also kept as bounds of the wait and of the run, where it is below those of the model. A prediction
  * that exceeds a bound of its model has failed.
  */
-function isLate({ error, hasOwnExpiry, hasOwnTimeout }: RequestRow): boolean {
+function isLate({
+  error,
+  hasOwnExpiry,
+  hasOwnTimeout,
+}: Pick<RequestRow, 'error' | 'hasOwnExpiry' | 'hasOwnTimeout'>): boolean {
   if (error?.code === 'expired') return hasOwnExpiry === true;
   return error?.code === 'timed_out' && hasOwnTimeout;
 }
 
 /** Returns a prediction as JSON text. Payloads are inserted unchanged. Parts that are left out are not shown. */
 export function predictionText(
-  row: RequestRow,
+  row: ListedRow,
   base: string,
   { input, output, logs, stream }: PredictionParts = {},
   status = statusOf(row),

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { type Caller, hasScope } from '../../auth/caller.js';
+import { Clock } from '../../database/clock.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { chargesOf } from '../../http/charges.js';
 import { waitSeconds } from '../../http/input/prefer.js';
@@ -8,18 +9,17 @@ import type { Page } from '../../http/input/page.js';
 import type { Reply } from '../../http/reply.js';
 import { WrappedInputs } from '../../json/wrapped-inputs.js';
 import type { Model } from '../../models/model.js';
-import type { StatusRow } from '../../queue/reads/status-row.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import type { ListQuery } from '../../requests/dto/list.query.js';
 import type { AdapterTerms } from '../../requests/new-requests.js';
-import { RequestHandlers } from '../../requests/request-handlers.js';
+import { RequestHandlers, unlessRefused } from '../../requests/request-handlers.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
 import type { KeyedCall, OpenCall } from '../adapter-call.js';
 import { AbandonedCalls } from '../duties/abandoned-calls.js';
 import { HeldCalls } from '../held-calls.js';
 import { RequestEnds } from '../request-ends.js';
-import { predictionText, root } from './prediction.js';
+import { newRow, type PredictionRow, predictionText, root } from './prediction.js';
 import { predictionOptions } from './prediction-options.js';
 import { ReplicateModels } from './replicate-models.js';
 import { StreamUrls } from './stream-urls.js';
@@ -48,6 +48,7 @@ export class ReplicateHandlers {
     private readonly queue: QueueService,
     private readonly streams: StreamUrls,
     private readonly secrets: WebhookSecrets,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -64,10 +65,11 @@ export class ReplicateHandlers {
     const seconds = waitSeconds(headers.prefer);
     // A large input is handed over to a thread, and read again.
     const written = input.length <= smallBytes ? input.toString() : undefined;
-    let row: StatusRow | undefined;
+    let text: string | undefined;
     if (seconds === 0) {
-      row = await this.accepted(call, model, input, options, by);
+      const row = await this.accepted(call, model, input, options, by);
       if (lifeMs !== undefined) await this.abandoned.plan(row, lifeMs);
+      text = await this.begunText(row, base, response, written);
     } else {
       const held = await this.held.begin({
         caller,
@@ -81,11 +83,13 @@ export class ReplicateHandlers {
         isRepeated: true,
       });
       if (lifeMs !== undefined) await this.abandoned.plan(held.row, lifeMs);
-      row = await this.held.within(held, seconds * 1_000);
+      text = await this.held.within(held, seconds * 1_000, (row) =>
+        row.state === 'COMPLETED'
+          ? this.text(row, base, response, { written })
+          : this.begunText(row, base, response, written),
+      );
     }
-    if (row === undefined) return undefined;
-    const status = row.state === 'COMPLETED' ? undefined : 'starting';
-    return { status: 201, body: await this.text(row, base, response, { written, status }) };
+    return text === undefined ? undefined : { status: 201, body: text };
   }
 
   async find({ caller, base, response }: OpenCall, id: string): Promise<Reply> {
@@ -117,19 +121,35 @@ export class ReplicateHandlers {
   }
 
   private async accepted(
-    { caller, request: { headers }, base }: CreateCall,
+    { caller, request, base }: CreateCall,
     { id: modelId }: Model,
     input: Buffer,
     options: object,
     by: AdapterTerms,
-  ): Promise<StatusRow> {
-    const { requestId } = await this.requests.accept(caller, modelId, input, headers, options, base, by);
-    return this.requests.find(caller, requestId);
+  ): Promise<PredictionRow> {
+    const { headers } = request;
+    const { requestId: id } = await this.requests.accept(caller, modelId, input, headers, options, base, by);
+    chargesOf(request)?.releaseBody();
+    const row = await unlessRefused(this.requests.find(caller, id));
+    return row ?? newRow({ id, modelId, createdAtMs: this.clock.now() });
+  }
+
+  /** A prediction that was accepted is not refused any more. What cannot be read now is left out. */
+  private async begunText(
+    row: PredictionRow,
+    base: string,
+    response: ServerResponse,
+    written: string | undefined,
+  ): Promise<string> {
+    const status = row.state === 'COMPLETED' ? undefined : 'starting';
+    const text = await unlessRefused(this.text(row, base, response, { written, status }));
+    const stream = this.streams.urlOf(base, row.id);
+    return text ?? predictionText(newRow(row), base, { input: written, stream });
   }
 
   /** `written`: the input, if it is known. `status`: what is shown in place of its own status. */
   private async text(
-    row: StatusRow,
+    row: PredictionRow,
     base: string,
     { req }: ServerResponse,
     { written, status }: { written?: string | undefined; status?: 'starting' | undefined } = {},

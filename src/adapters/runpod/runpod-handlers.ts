@@ -57,8 +57,7 @@ export class RunpodHandlers {
     const { headers } = request;
     const submission = { caller, headers, base, response, options, modelName: modelId, body: input };
     const held = await this.held.begin({ ...submission, adapter: 'runpod', isRepeated: true });
-    const row = await this.held.within(held, waitMs);
-    return row && this.answer(row, response);
+    return this.held.within(held, waitMs, (row) => this.answer(row, response));
   }
 
   async status({ caller, response }: OpenCall, id: string): Promise<Reply> {

@@ -9,7 +9,7 @@ export function partOf(delta: string, chunks: readonly string[]): string {
   return `${beforeDelta}${delta === '' ? 'null' : delta}${afterDelta}\n${chunks.join(',\n')}\n]}`;
 }
 
-/** Returns the delta of a part, as JSON text. undefined: the part has only chunks. */
+/** Returns the delta of a part, as JSON text. Its first line is enough. undefined: the part has only chunks. */
 export function deltaIn(part: string): string | undefined {
   const end = part.indexOf('\n');
   if (end === -1) return part;

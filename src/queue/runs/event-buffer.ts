@@ -1,5 +1,5 @@
 import { codeUnitAt, isHigh, storableJson } from '../../tools/storable-text.js';
-import { partOf } from '../reads/output-part.js';
+import { deltaIn, partOf } from '../reads/output-part.js';
 import type { EventBatch, LogLine, Progress } from './queries/append-events.js';
 
 const logsAtOnce = 200;
@@ -100,16 +100,21 @@ export class EventBuffer {
   }
 }
 
-/** Returns the output that deltas make: strings are joined, all else is listed. undefined: there are no deltas. */
-export function outputOf(deltas: readonly string[]): string | undefined {
-  const parts: string[][] = [];
+/**
+ * Returns the output that the deltas of parts make: strings are joined, all else is listed. undefined: there are no
+ * deltas.
+ */
+export function outputOf(parts: readonly string[]): string | undefined {
+  const groups: string[][] = [];
   let isText = false;
-  for (const delta of deltas) {
-    if (isText && isString(delta)) parts.at(-1)!.push(delta);
-    else parts.push([delta]);
+  for (const part of parts) {
+    const delta = deltaIn(part);
+    if (delta === undefined) continue;
+    if (isText && isString(delta)) groups.at(-1)!.push(delta);
+    else groups.push([delta]);
     isText = isString(delta);
   }
-  const values = parts.map((part) => (part.length === 1 ? part[0]! : joinedAll(part)));
+  const values = groups.map((group) => (group.length === 1 ? group[0]! : joinedAll(group)));
   return values.length === 1 && isText
     ? values[0]
     : values.length === 0

@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
 import { type Appended, appendEvents, type EventBatch } from './queries/append-events.js';
-import { deltaIn } from '../reads/output-part.js';
 import { readOutputOf } from '../reads/queries/read-output.js';
 import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
@@ -57,8 +56,7 @@ export class RunEvents {
    * it.
    */
   async joinedOutput(requestId: string, attempt: number): Promise<string | undefined> {
-    const parts = await persist(() => readOutputOf(this.database, requestId, attempt));
-    return outputOf(parts.flatMap((part) => deltaIn(part) ?? []));
+    return outputOf(await persist(() => readOutputOf(this.database, requestId, attempt)));
   }
 
   private async write(batches: EventBatch[]): Promise<(Appended | undefined)[]> {

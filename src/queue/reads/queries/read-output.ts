@@ -40,16 +40,24 @@ export function readOutput(
 }
 
 /*
- * Purpose: reads all parts of the output of an attempt, unless they are too large for their reader.
+ * Purpose: reads the deltas of all parts of the output of an attempt, unless they are too large for their reader. The
+ *   delta of a part with chunks is in its first line, which has at most 32 bytes more. OFFSET cuts each part once.
  * Race: none: what is read is the output as of one moment.
  * Index: output_delta_pkey of each partition.
  */
 const readSmallStatement = statement('read_small_output')`SELECT
-  CASE WHEN sum(octet_length(delta::text)) <= $3::integer THEN array_agg(delta::text ORDER BY index) END AS deltas
-FROM output_delta
-WHERE request_id = $1::uuid AND attempt = $2::integer`;
+  CASE WHEN sum(octet_length(part) - CASE right(part, 1) WHEN E'\n' THEN 32 ELSE 0 END) <= $3::integer
+    THEN array_agg(part ORDER BY index)
+  END AS parts
+FROM (
+  SELECT index, CASE strpos(delta::text, E'\n') WHEN 0 THEN delta::text
+    ELSE left(delta::text, strpos(delta::text, E'\n')) END AS part
+  FROM output_delta
+  WHERE request_id = $1::uuid AND attempt = $2::integer
+  OFFSET 0
+) AS shown`;
 
-/** Returns JSON texts. Empty if there are none, or more bytes than this. */
+/** Returns parts without their chunks. Empty if there are none, or more bytes of deltas than this. */
 export async function readSmallOutput(
   database: Database,
   requestId: string,
@@ -57,8 +65,8 @@ export async function readSmallOutput(
   maxBytes: number,
 ): Promise<string[]> {
   const values = [requestId, attempt, maxBytes];
-  const [row] = await database.query<{ deltas: string[] | null }>(readSmallStatement, values);
-  return row?.deltas ?? [];
+  const [row] = await database.query<{ parts: string[] | null }>(readSmallStatement, values);
+  return row?.parts ?? [];
 }
 
 const readAllStatement = statement('read_output_of')`SELECT delta::text AS delta
