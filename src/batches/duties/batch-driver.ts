@@ -39,6 +39,8 @@ const segmentAfterMs = 60_000;
 /** Batches that a node drives at once. Each has a turn of about this long, and then others have theirs. */
 const atOnce = 3;
 const turnMs = 5_000;
+/** At most this many of them are checked. A check has no turns, because it starts from the first line. */
+const checkedAtOnce = 2;
 /** A turn in which nothing has changed is followed by a longer pause. */
 const [shortestPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed, and for a batch whose format this version does not know. */
@@ -64,6 +66,8 @@ export class BatchDriver extends SelfStartingDuty {
   private leaving: Promise<void> | undefined;
   private isWoken = false;
   private nextDueMs = Infinity;
+  /** The turns under way. The end of each wakes this duty. */
+  private readonly turns = new Map<LeasedBatch, Promise<void>>();
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
   private readonly pauses = new Map<string, { found: string; ms: number }>();
 
@@ -121,23 +125,50 @@ export class BatchDriver extends SelfStartingDuty {
     return Math.min(this.intervalMs, Math.max(shortestPauseMs / 2, this.nextDueMs));
   }
 
+  /** Begins turns of batches that are due, and does not wait for their ends. */
   async runOnce(): Promise<void> {
     this.isWoken = false;
     this.nextDueMs = longestPauseMs; // until the look succeeds
-    const dueMs = await nextBatchDueMs(this.database);
-    if (dueMs === undefined) this.pauses.clear();
-    this.nextDueMs = dueMs ?? Infinity;
+    await this.look();
     if (this.nextDueMs > 0) return;
-    await Promise.all(Array.from({ length: atOnce }, () => this.takeTurns()));
-    this.nextDueMs = (await nextBatchDueMs(this.database)) ?? Infinity;
+    for (let batch = await this.lease(); batch !== undefined; batch = await this.lease()) this.begin(batch);
+    await this.look();
   }
 
-  private async takeTurns(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      const batch = await leaseBatch(this.database, this.cluster.nodeId);
-      if (batch === undefined) return;
-      await this.driveTurn(batch);
-    }
+  override async stop(): Promise<void> {
+    await super.stop();
+    await Promise.all(this.turns.values());
+  }
+
+  /** Finds when a batch is due that this node can drive now. */
+  private async look(): Promise<void> {
+    const dueMs = this.hasRoom ? await nextBatchDueMs(this.database, this.mayCheck) : Infinity;
+    if (dueMs === undefined) this.pauses.clear();
+    this.nextDueMs = dueMs ?? Infinity;
+  }
+
+  private async lease(): Promise<LeasedBatch | undefined> {
+    if (!this.hasRoom || this.stopping.signal.aborted) return undefined;
+    return leaseBatch(this.database, this.cluster.nodeId, this.mayCheck);
+  }
+
+  private get hasRoom(): boolean {
+    return this.turns.size < atOnce;
+  }
+
+  private get mayCheck(): boolean {
+    const checked = [...this.turns.keys()].filter(({ status }) => status === 'validating');
+    return checked.length < checkedAtOnce;
+  }
+
+  private begin(batch: LeasedBatch): void {
+    const turn = this.driveTurn(batch)
+      .catch((error: unknown) => this.note(batch, error))
+      .finally(() => {
+        this.turns.delete(batch);
+        this.wakeHere();
+      });
+    this.turns.set(batch, turn);
   }
 
   /** Drives a batch for a while and releases it, unless it has ended or another node has it. */
@@ -174,6 +205,7 @@ export class BatchDriver extends SelfStartingDuty {
       if ('faults' in found) return this.end(batch, found.faults);
       await startBatch(this.database, batch, found.total);
       Object.assign(batch, { status: 'in_progress', total: found.total });
+      this.wakeHere(); // another may be checked now
     }
     // It ended before its input was checked.
     if (batch.total === null) return this.end(batch);
@@ -251,6 +283,8 @@ export class BatchDriver extends SelfStartingDuty {
   }
 
   private note({ id }: LeasedBatch, error: unknown): void {
+    // The next round logs it. The lease runs out.
+    if (isDatabaseUnavailable(error)) return;
     // Domain errors, such as a full disk, are temporary.
     if (error instanceof DomainError) this.log.warn({ batchId: id }, `a batch waits: ${error.message}`);
     else this.log.error({ batchId: id, err: error }, 'a turn of a batch failed');
