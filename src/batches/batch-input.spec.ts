@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Config } from '../config/config.js';
 import type { Files } from '../files/files.js';
 import { BatchInput } from './batch-input.js';
 
@@ -17,8 +16,7 @@ function inputOf(...chunks: string[]): { input: BatchInput; sent: () => number }
     byId: () => Promise.resolve({ size: Number.MAX_SAFE_INTEGER }),
     read: () => Promise.resolve(Readable.from(source)),
   };
-  const config = { maxBodyBytes: 100 } as Config;
-  return { input: new BatchInput(files as unknown as Files, config), sent: () => sent };
+  return { input: new BatchInput(files as unknown as Files), sent: () => sent };
 }
 
 test('a signal ends the reading of an input that has only blank lines', async () => {
