@@ -1,3 +1,4 @@
+import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
 import { Config } from '../../src/config/config.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
@@ -124,6 +125,17 @@ test('a batch expires, and its lines with it', async () => {
   expect(batch).toMatchObject({ status: 'expired', counts: { total: 5, expired: 5 } });
   const { errors } = await batches.results(batch);
   expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_expired']));
+});
+
+test('a batch that is cancelled while its invalid input is checked ends as cancelled', async () => {
+  onNextCall(service.app.get(BatchValidation), 'run', (run) => async (...values) => {
+    const found = await run(...values);
+    await batches.cancel(values[0].id);
+    return found;
+  });
+  const { batch_id } = await batches.send('[1]', '?model_id=test/wide');
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'cancelled', counts: { total: null }, errors: [] });
 });
 
 test.each(['completed', 'cancelled'])(

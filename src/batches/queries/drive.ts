@@ -120,8 +120,8 @@ WHERE ${held} AND status = 'in_progress'
 RETURNING id`;
 
 const endStatement = statement('end_batch')`UPDATE batch
-SET status = CASE WHEN $3::jsonb IS NOT NULL THEN 'failed' ELSE coalesce(ends_as, 'completed') END,
-    errors = coalesce($3::jsonb, errors), ended_at = clock_timestamp(),
+SET status = coalesce(ends_as, CASE WHEN $3::jsonb IS NULL THEN 'completed' ELSE 'failed' END),
+    errors = CASE WHEN ends_as IS NULL THEN coalesce($3::jsonb, errors) ELSE errors END, ended_at = clock_timestamp(),
     leased_by = NULL, lease_token = NULL, leased_until = NULL
 WHERE ${held} AND read_lines = coalesce(total, 0)
   AND completed + failed + cancelled + expired = read_lines
@@ -163,7 +163,7 @@ export interface EndedBatch {
   webhookUrl: string | null;
 }
 
-/** `errors`: the batch has failed. */
+/** `errors`: the batch has failed, unless it was cancelled meanwhile. */
 export async function endBatch(
   queries: Queries,
   { id, token }: Lease,
