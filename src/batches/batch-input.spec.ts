@@ -29,6 +29,23 @@ test('a signal ends the reading of an input that has only blank lines', async ()
   await stopped;
 });
 
+test('a signal ends the reading of an input that sends nothing more', async () => {
+  const source = new Readable({ read: () => undefined });
+  source.push('{"a":1}\n');
+  const files = {
+    byId: () => Promise.resolve({ size: 100 }),
+    read: () => Promise.resolve(source),
+  };
+  const ended = new AbortController();
+  const lines = new BatchInput(files as unknown as Files).lines('file', 0, ended.signal);
+  expect((await lines.next()).value).toMatchObject({ number: 1 });
+  const stopped = expect(lines.next()).rejects.toThrow('stopped');
+  await new Promise(setImmediate);
+  ended.abort(new Error('stopped'));
+  await stopped;
+  expect(source.destroyed).toBe(true);
+});
+
 test('lines between blank lines have their exact numbers and offsets, however the file is split into chunks', async () => {
   const text = '\n \r\n{"a":1}\r\n\n\t\n  {"b":2}\n\n';
   for (let at = 0; at <= text.length; at++) {

@@ -20,8 +20,8 @@ export class BatchInput {
 
   /**
    * Yields the lines of a file from this byte on, which must be the beginning of a line. `end` counts from the first
-   * byte of the file. Throws `InputLost` if the rest of the file is gone, and `LineTooLong`. `signal` also ends the
-   * reading of a long part without lines.
+   * byte of the file. Throws `InputLost` if the rest of the file is gone, and `LineTooLong`. `signal` ends the
+   * reading, even if no byte comes.
    */
   async *lines(
     fileId: string,
@@ -37,24 +37,23 @@ export class BatchInput {
       .catch((error: unknown) => {
         throw error instanceof BytesMissing ? new InputLost() : error;
       });
+    const stop = (): void => void source.destroy(signal.reason as Error);
+    signal.addEventListener('abort', stop);
     try {
-      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from, signal);
+      signal.throwIfAborted();
+      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from);
       for await (const line of linesOf(bytes, maxLineBytes)) yield { ...line, end: from + line.end };
     } finally {
+      signal.removeEventListener('abort', stop);
       source.destroy();
     }
   }
 }
 
 /** A stored file that was cut short ends within a line, which must not be read as a whole one. */
-async function* allOf(
-  source: AsyncIterable<Buffer>,
-  size: number,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
+async function* allOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
   let left = size;
   for await (const chunk of source) {
-    signal.throwIfAborted();
     left -= chunk.length;
     yield chunk;
   }

@@ -10,6 +10,7 @@ import { QueueEvents } from '../../queue/queue-events.js';
 import { Cancels } from '../../queue/completion/cancels.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
 import { SelfStartingDuty } from '../../tools/duty.js';
+import { within } from '../../tools/within.js';
 import { BatchDeliveries } from '../../webhooks/batch-deliveries.js';
 import type { LineFault } from '../batch.js';
 import { SegmentWriter } from '../segment-writer.js';
@@ -45,6 +46,11 @@ const checkedAtOnce = 2;
 const [shortestPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed, and for a batch whose format this version does not know. */
 const failedPauseMs = 5_000;
+/**
+ * A node that stops waits at most this long for the ends of its turns. A turn takes longer if the file store hangs, and
+ * the other nodes take its batch once the lease runs out.
+ */
+const leaveMs = 10_000;
 /** The messages that wake the drivers of all nodes. */
 const topic = 'batches';
 /** Requests that one statement cancels. */
@@ -106,7 +112,8 @@ export class BatchDriver extends SelfStartingDuty {
   /** Releases this node's batches for the other nodes. Idempotent. */
   leave(): Promise<void> {
     this.stopping.abort();
-    return (this.leaving ??= this.stop().then(() => this.channel.sendNow(topic, '')));
+    const stopped = (): Promise<void> => within(leaveMs, this.stop(), undefined);
+    return (this.leaving ??= stopped().then(() => this.channel.sendNow(topic, '')));
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
