@@ -43,7 +43,7 @@ const turnMs = 5_000;
 /** At most this many of them are checked. A check has no turns, because it starts from the first line. */
 const checkedAtOnce = 2;
 /** A turn in which nothing has changed is followed by a longer pause. */
-const [shortestPauseMs, longestPauseMs] = [100, 2_000];
+const [firstPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed, and for a batch whose format this version does not know. */
 const failedPauseMs = 5_000;
 /**
@@ -67,11 +67,12 @@ export class BatchDriver extends SelfStartingDuty {
   protected readonly intervalMs = 120_000;
   /** The first look is at once, because a lost node may have left batches. */
   protected override readonly firstWithinMs = 0;
+  protected override readonly shortestPauseMs = 50;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
   private leaving: Promise<void> | undefined;
   private isWoken = false;
-  private nextDueMs = Infinity;
+  private nextDueAt = Infinity;
   /** The turns under way. The end of each wakes this duty. */
   private readonly turns = new Map<LeasedBatch, Promise<void>>();
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
@@ -128,16 +129,18 @@ export class BatchDriver extends SelfStartingDuty {
   }
 
   protected override nextIntervalMs(): number {
-    if (this.isWoken) return 0;
-    return Math.min(this.intervalMs, Math.max(shortestPauseMs / 2, this.nextDueMs));
+    return this.isWoken ? 0 : this.intervalMs;
+  }
+
+  protected override dueInMs(): number {
+    return this.nextDueAt - performance.now();
   }
 
   /** Begins turns of batches that are due, and does not wait for their ends. */
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    this.nextDueMs = longestPauseMs; // until the look succeeds
-    await this.look();
-    if (this.nextDueMs > 0) return;
+    this.nextDueAt = performance.now() + longestPauseMs; // until the look succeeds
+    if ((await this.look()) > 0) return;
     for (let batch = await this.lease(); batch !== undefined; batch = await this.lease()) this.begin(batch);
     await this.look();
   }
@@ -147,11 +150,12 @@ export class BatchDriver extends SelfStartingDuty {
     await Promise.all(this.turns.values());
   }
 
-  /** Finds when a batch is due that this node can drive now. */
-  private async look(): Promise<void> {
+  /** Returns and notes the milliseconds until a batch is due that this node can drive now. */
+  private async look(): Promise<number> {
     const dueMs = this.hasRoom ? await nextBatchDueMs(this.database, this.mayCheck) : Infinity;
     if (dueMs === undefined) this.pauses.clear();
-    this.nextDueMs = dueMs ?? Infinity;
+    this.nextDueAt = performance.now() + (dueMs ?? Infinity);
+    return dueMs ?? Infinity;
   }
 
   private async lease(): Promise<LeasedBatch | undefined> {
@@ -284,7 +288,7 @@ export class BatchDriver extends SelfStartingDuty {
 
   private pauseOf({ id }: LeasedBatch, found: string): number {
     const before = this.pauses.get(id);
-    const ms = before?.found === found ? Math.min(longestPauseMs, before.ms * 2) : shortestPauseMs;
+    const ms = before?.found === found ? Math.min(longestPauseMs, before.ms * 2) : firstPauseMs;
     this.pauses.set(id, { found, ms });
     return ms;
   }
