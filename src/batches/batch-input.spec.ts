@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Config } from '../config/config.js';
 import type { Files } from '../files/files.js';
 import { BatchInput } from './batch-input.js';
 
@@ -17,8 +16,7 @@ function inputOf(...chunks: string[]): { input: BatchInput; sent: () => number }
     byId: () => Promise.resolve({ size: Number.MAX_SAFE_INTEGER }),
     read: () => Promise.resolve(Readable.from(source)),
   };
-  const config = { maxBodyBytes: 100 } as Config;
-  return { input: new BatchInput(files as unknown as Files, config), sent: () => sent };
+  return { input: new BatchInput(files as unknown as Files), sent: () => sent };
 }
 
 test('a signal ends the reading of an input that has only blank lines', async () => {
@@ -29,6 +27,23 @@ test('a signal ends the reading of an input that has only blank lines', async ()
   while (sent() < 10) await new Promise(setImmediate);
   ended.abort(new Error('stopped'));
   await stopped;
+});
+
+test('a signal ends the reading of an input that sends nothing more', async () => {
+  const source = new Readable({ read: () => undefined });
+  source.push('{"a":1}\n');
+  const files = {
+    byId: () => Promise.resolve({ size: 100 }),
+    read: () => Promise.resolve(source),
+  };
+  const ended = new AbortController();
+  const lines = new BatchInput(files as unknown as Files).lines('file', 0, ended.signal);
+  expect((await lines.next()).value).toMatchObject({ number: 1 });
+  const stopped = expect(lines.next()).rejects.toThrow('stopped');
+  await new Promise(setImmediate);
+  ended.abort(new Error('stopped'));
+  await stopped;
+  expect(source.destroyed).toBe(true);
 });
 
 test('lines between blank lines have their exact numbers and offsets, however the file is split into chunks', async () => {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BytesMissing, Files } from '../files/files.js';
 import { linesOf, type TextLine } from './text-lines.js';
@@ -17,17 +16,19 @@ export class InputLost extends DomainError {
 /** Reads the input files of batches. */
 @Injectable()
 export class BatchInput {
-  constructor(
-    private readonly files: Files,
-    private readonly config: Config,
-  ) {}
+  constructor(private readonly files: Files) {}
 
   /**
    * Yields the lines of a file from this byte on, which must be the beginning of a line. `end` counts from the first
-   * byte of the file. Throws `InputLost` if the rest of the file is gone. `signal` also ends the reading of a long part
-   * without lines.
+   * byte of the file. Throws `InputLost` if the rest of the file is gone, and `LineTooLong`. `signal` ends the
+   * reading, even if no byte comes.
    */
-  async *lines(fileId: string, from: number, signal: AbortSignal): AsyncGenerator<TextLine> {
+  async *lines(
+    fileId: string,
+    from: number,
+    signal: AbortSignal,
+    maxLineBytes = Infinity,
+  ): AsyncGenerator<TextLine> {
     const file = await this.files.byId(fileId);
     if (file === undefined) throw new InputLost();
     if (from >= file.size) return;
@@ -36,25 +37,23 @@ export class BatchInput {
       .catch((error: unknown) => {
         throw error instanceof BytesMissing ? new InputLost() : error;
       });
+    const stop = (): void => void source.destroy(signal.reason as Error);
+    signal.addEventListener('abort', stop);
     try {
-      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from, signal);
-      for await (const line of linesOf(bytes, this.config.maxBodyBytes))
-        yield { ...line, end: from + line.end };
+      signal.throwIfAborted();
+      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from);
+      for await (const line of linesOf(bytes, maxLineBytes)) yield { ...line, end: from + line.end };
     } finally {
+      signal.removeEventListener('abort', stop);
       source.destroy();
     }
   }
 }
 
 /** A stored file that was cut short ends within a line, which must not be read as a whole one. */
-async function* allOf(
-  source: AsyncIterable<Buffer>,
-  size: number,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
+async function* allOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
   let left = size;
   for await (const chunk of source) {
-    signal.throwIfAborted();
     left -= chunk.length;
     yield chunk;
   }

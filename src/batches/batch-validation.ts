@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
+import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { NewRequests } from '../requests/new-requests.js';
 import { isStorable } from '../tools/storable-text.js';
@@ -26,6 +27,7 @@ export type Validated = { total: number } | { faults: readonly LineFault[] };
 @Injectable()
 export class BatchValidation {
   constructor(
+    private readonly config: Config,
     private readonly input: BatchInput,
     private readonly lines: LineReader,
     private readonly newRequests: NewRequests,
@@ -38,8 +40,10 @@ export class BatchValidation {
     const models = new Map<string, DomainError | undefined>();
     let total = 0;
     let since = performance.now();
+    // Only here: if MAX_BODY_BYTES is lowered later, the lines of an open batch must still be readable.
+    const maxBytes = this.config.maxBodyBytes;
     try {
-      for await (const { bytes, number } of this.input.lines(batch.inputFileId, 0, signal)) {
+      for await (const { bytes, number } of this.input.lines(batch.inputFileId, 0, signal, maxBytes)) {
         try {
           if (++total > maxLines)
             throw new DomainError('too_large', `A batch may have ${maxLines} lines at most.`);

@@ -7,6 +7,7 @@ import { urlToHttpOptions } from 'node:url';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { CallFailure } from './call-failure.js';
 import { Connections } from './connections.js';
+import { limitSilence } from './limit-silence.js';
 
 /** Interval of keep-alive probes on a silent connection, which detect a vanished peer during a long call. */
 const keepAliveProbeMs = 30_000;
@@ -23,7 +24,10 @@ export interface Call {
   lookup?: LookupFunction;
   /** Time limit for TCP and TLS. undefined: none. */
   connectTimeoutMs?: number;
-  /** Until the head of the answer has come, the call ends after this long without a byte in either direction. */
+  /**
+   * The call ends after this long without a byte in either direction. While the body of the answer is read, only the
+   * time counts in which its reader waits.
+   */
   silenceMs?: number;
   /** Called when a connection is there and the call is about to be sent. */
   onConnected?: () => void;
@@ -136,7 +140,11 @@ export class Outgoing {
         if (silenceMs !== undefined) request.setTimeout(0);
         // The reader of the body gets the error. Without this listener it would end the process.
         received.on('error', () => undefined);
-        answered(received, received);
+        const body = silenceMs === undefined ? received : limitSilence(received, silenceMs);
+        answered(
+          received,
+          body.on('error', () => undefined),
+        );
       });
     });
   }

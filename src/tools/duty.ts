@@ -31,6 +31,9 @@ export abstract class Duty {
   /** The first round begins this many milliseconds after the start at the latest, before jitter. */
   protected readonly firstWithinMs: number = Infinity;
 
+  /** A round for something due begins at most this late, so that the rounds of several nodes are apart. */
+  protected readonly shortestPauseMs: number = 0;
+
   /** Runs one round. Tests call it directly. */
   abstract runOnce(): Promise<void>;
 
@@ -48,7 +51,8 @@ export abstract class Duty {
 
   /** Schedules the next round within `ms`, before jitter, unless it is due earlier. */
   protected scheduleWithin(ms: number): void {
-    if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + ms) return;
+    const mostMs = Math.min(ms, Math.max(0, this.dueInMs()) + this.shortestPauseMs);
+    if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + mostMs) return;
     this.schedule(ms);
   }
 
@@ -56,10 +60,17 @@ export abstract class Duty {
     return this.intervalMs;
   }
 
+  /** Milliseconds until something is due for which a round must not be late, as far as is known. */
+  protected dueInMs(): number {
+    return Infinity;
+  }
+
   private schedule(ms: number): void {
     clearTimeout(this.timer);
     // A jitter of ±20 % keeps many nodes from running at the same time.
-    const delayMs = ms * (0.8 + Math.random() * 0.4);
+    const jitteredMs = ms * (0.8 + Math.random() * 0.4);
+    const untilDueMs = Math.max(this.shortestPauseMs, this.dueInMs() + Math.random() * this.shortestPauseMs);
+    const delayMs = Math.min(jitteredMs, untilDueMs);
     this.dueAt = performance.now() + delayMs;
     this.timer = setTimeout(() => void (this.round = this.turn()), delayMs);
   }

@@ -1,5 +1,9 @@
+import { BatchValidation } from '../../src/batches/batch-validation.js';
+import { LineSubmissions } from '../../src/batches/line-submissions.js';
+import { Config } from '../../src/config/config.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -122,6 +126,39 @@ test('a batch expires, and its lines with it', async () => {
   const { errors } = await batches.results(batch);
   expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_expired']));
 });
+
+test('a batch that is cancelled while its invalid input is checked ends as cancelled', async () => {
+  onNextCall(service.app.get(BatchValidation), 'run', (run) => async (...values) => {
+    const found = await run(...values);
+    await batches.cancel(values[0].id);
+    return found;
+  });
+  const { batch_id } = await batches.send('[1]', '?model_id=test/wide');
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'cancelled', counts: { total: null }, errors: [] });
+});
+
+test.each(['completed', 'cancelled'])(
+  'a batch whose lines exceed a MAX_BODY_BYTES that was lowered after their check can still be %s',
+  async (end) => {
+    const config = service.app.get(Config);
+    const { maxBodyBytes } = config;
+    onNextCall(service.app.get(LineSubmissions), 'submit', (submit) => async (...values) => {
+      config.maxBodyBytes = 10;
+      if (end === 'completed') return submit(...values);
+      await batches.cancel(values[0].id);
+      return 1;
+    });
+    try {
+      const { batch_id } = await batches.send(inputLines(3), '?model_id=test/wide');
+      const batch = await batches.ended(batch_id);
+      expect(batch).toMatchObject({ status: end, counts: { total: 3, [end]: 3 } });
+      await batches.results(batch);
+    } finally {
+      config.maxBodyBytes = maxBodyBytes;
+    }
+  },
+);
 
 test('a repetition with the same Idempotency-Key gets the same batch', async () => {
   const body = { model_id: 'test/wide', requests: [{ custom_id: 'a', input: {} }] };

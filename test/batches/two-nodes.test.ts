@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { Config } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
@@ -121,6 +123,39 @@ test('a batch that a stopping node still accepts wakes the other nodes', async (
   });
   await stopped;
 });
+
+test.each(['the answer', 'the rest of the answer'])(
+  'a node stops although the file store never sends %s, and another node continues its batch',
+  async (what) => {
+    let isAsked = false;
+    const store = createServer((request, response) => {
+      const { method, url, headers } = request;
+      if (method !== 'GET') return s3.forward({ method, path: url, headers }, request, response);
+      isAsked = true;
+      if (what === 'the answer') return;
+      response.writeHead(206, { 'content-length': '1000' });
+      response.write(inputLines(1));
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    const s3Endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+    try {
+      const { service: api } = await start({ ...onS3(), role: 'api' });
+      const { service: stopping } = await start({ ...onS3(), s3Endpoint, role: 'scheduler' });
+      const { batch_id: id } = await new BatchCalls(api).send(inputLines(3), '?model_id=test/wide');
+      await until(() => isAsked, { message: 'the input is read' });
+      await stopping.stop();
+      await start({ ...onS3(), role: 'scheduler' });
+      expect(await new BatchCalls(api).ended(id, { timeoutMs: 30_000 })).toMatchObject({
+        status: 'completed',
+        counts: { completed: 3 },
+      });
+    } finally {
+      store.closeAllConnections();
+      await new Promise((resolve) => store.close(resolve));
+    }
+  },
+  60_000,
+);
 
 describe('a batch whose message was lost', () => {
   /** Returns a scheduler that has looked for batches, and then a batch was added that it does not know of. */

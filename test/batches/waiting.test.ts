@@ -1,4 +1,5 @@
 import { BatchInput } from '../../src/batches/batch-input.js';
+import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { AdminCalls } from '../support/admin-calls.js';
@@ -210,5 +211,73 @@ describe('a line that cannot be read for the moment', () => {
       restore();
     }
     expect(await endedSoon(batches, id)).toMatchObject({ status: 'completed', counts: { completed: 3 } });
+  });
+});
+
+describe('a check of an input that takes long', () => {
+  /** Until `restore` is called, the checks of these batches do not end. Returns those that have begun. */
+  function slowChecks(isSlow: (id: string) => boolean): { begun: string[]; restore: () => void } {
+    const validation = service.app.get(BatchValidation);
+    const run = validation.run.bind(validation);
+    const begun: string[] = [];
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    validation.run = async (...values) => {
+      begun.push(values[0].id);
+      if (isSlow(values[0].id)) await ended;
+      return run(...values);
+    };
+    const restore = (): void => {
+      delete (validation as Partial<BatchValidation>).run;
+      end();
+    };
+    return { begun, restore };
+  }
+
+  test('delays no other batch, no new one and no cancel', async () => {
+    const batches = new BatchCalls(service);
+    const slow: string[] = [];
+    const { begun, restore } = slowChecks((id) => slow.length === 0 || slow.includes(id));
+    try {
+      slow.push((await batches.send(inputLines(1), '?model_id=test/wide')).batch_id);
+      await until(() => begun.length === 1, { message: 'the check begins' });
+      model.hold();
+      const text = inputLines(2, () => ({ hold: true }));
+      const { batch_id: running } = await batches.send(text, '?model_id=test/wide');
+      await batches.until(running, ({ counts }) => counts.running === 2);
+      const { batch_id: cancelled } = await batches.send(text, '?model_id=test/full');
+      await batches.until(cancelled, ({ counts }) => counts.running === 1);
+      await batches.cancel(cancelled);
+      model.release();
+      expect((await batches.ended(running)).status).toBe('completed');
+      expect((await batches.ended(cancelled)).status).toBe('cancelled');
+      const { batch_id: added } = await batches.send(inputLines(1), '?model_id=test/wide');
+      expect((await batches.ended(added)).status).toBe('completed');
+      expect((await batches.read(slow[0]!)).status).toBe('validating');
+    } finally {
+      restore();
+    }
+    expect((await batches.ended(slow[0]!)).status).toBe('completed');
+  });
+
+  test('leaves room for batches that run, however many inputs are to be checked', async () => {
+    const batches = new BatchCalls(service);
+    model.hold();
+    const text = inputLines(1, () => ({ hold: true }));
+    const { batch_id: running } = await batches.send(text, '?model_id=test/wide');
+    await batches.until(running, ({ counts }) => counts.running === 1);
+    const { begun, restore } = slowChecks(() => true);
+    const sent: string[] = [];
+    try {
+      for (let i = 0; i < 4; i++)
+        sent.push((await batches.send(inputLines(1), '?model_id=test/wide')).batch_id);
+      await until(() => begun.length === 2, { message: 'two checks begin' });
+      model.release();
+      expect((await batches.ended(running)).status).toBe('completed');
+      expect(begun.length).toBe(2);
+    } finally {
+      restore();
+    }
+    for (const id of sent) expect((await batches.ended(id)).status).toBe('completed');
   });
 });

@@ -16,10 +16,6 @@ import {
   takeUpCall,
 } from '../queries/abandoned-calls.js';
 
-/** The shortest pause between two rounds. */
-const shortestPauseMs = 200;
-/** A round begins before the next request is due, so that its jitter never makes it late by more than a pause. */
-const early = 0.8;
 /** At most this many requests are cancelled in one transaction. */
 const maxAtOnce = 500;
 
@@ -31,6 +27,7 @@ const maxAtOnce = 500;
 export class AbandonedCalls extends SelfStartingDuty {
   /** What other nodes have noted is found within this time. */
   protected readonly intervalMs = 30_000;
+  protected override readonly shortestPauseMs = 200;
   /** The time from the close of a call to the cancel of its request. Tests shorten it. */
   graceMs = 10_000;
   /** The time at which the next request is due, as far as is known. */
@@ -71,14 +68,13 @@ export class AbandonedCalls extends SelfStartingDuty {
     this.nextDueAt = Math.min(this.nextDueAt, performance.now() + (inMs ?? Infinity));
   }
 
-  protected override nextIntervalMs(): number {
-    const dueInMs = this.nextDueAt - performance.now();
-    return Math.min(this.intervalMs, Math.max(shortestPauseMs, dueInMs * early));
+  protected override dueInMs(): number {
+    return this.nextDueAt - performance.now();
   }
 
   private expect(dueInMs: number): void {
     this.nextDueAt = Math.min(this.nextDueAt, performance.now() + dueInMs);
-    this.scheduleWithin(this.nextIntervalMs());
+    this.scheduleWithin(this.intervalMs);
   }
 
   /** The cancel and its note are one commit. A request that moved meanwhile keeps its note for the next round. */

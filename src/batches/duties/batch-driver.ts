@@ -10,6 +10,7 @@ import { QueueEvents } from '../../queue/queue-events.js';
 import { Cancels } from '../../queue/completion/cancels.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
 import { SelfStartingDuty } from '../../tools/duty.js';
+import { within } from '../../tools/within.js';
 import { BatchDeliveries } from '../../webhooks/batch-deliveries.js';
 import type { LineFault } from '../batch.js';
 import { SegmentWriter } from '../segment-writer.js';
@@ -39,10 +40,17 @@ const segmentAfterMs = 60_000;
 /** Batches that a node drives at once. Each has a turn of about this long, and then others have theirs. */
 const atOnce = 3;
 const turnMs = 5_000;
+/** At most this many of them are checked. A check has no turns, because it starts from the first line. */
+const checkedAtOnce = 2;
 /** A turn in which nothing has changed is followed by a longer pause. */
-const [shortestPauseMs, longestPauseMs] = [100, 2_000];
+const [firstPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed, and for a batch whose format this version does not know. */
 const failedPauseMs = 5_000;
+/**
+ * A node that stops waits at most this long for the ends of its turns. A turn takes longer if the file store hangs, and
+ * the other nodes take its batch once the lease runs out.
+ */
+const leaveMs = 10_000;
 /** The messages that wake the drivers of all nodes. */
 const topic = 'batches';
 /** Requests that one statement cancels. */
@@ -59,11 +67,14 @@ export class BatchDriver extends SelfStartingDuty {
   protected readonly intervalMs = 120_000;
   /** The first look is at once, because a lost node may have left batches. */
   protected override readonly firstWithinMs = 0;
+  protected override readonly shortestPauseMs = 50;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
   private leaving: Promise<void> | undefined;
   private isWoken = false;
-  private nextDueMs = Infinity;
+  private nextDueAt = Infinity;
+  /** The turns under way. The end of each wakes this duty. */
+  private readonly turns = new Map<LeasedBatch, Promise<void>>();
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
   private readonly pauses = new Map<string, { found: string; ms: number }>();
 
@@ -102,7 +113,8 @@ export class BatchDriver extends SelfStartingDuty {
   /** Releases this node's batches for the other nodes. Idempotent. */
   leave(): Promise<void> {
     this.stopping.abort();
-    return (this.leaving ??= this.stop().then(() => this.channel.sendNow(topic, '')));
+    const stopped = (): Promise<void> => within(leaveMs, this.stop(), undefined);
+    return (this.leaving ??= stopped().then(() => this.channel.sendNow(topic, '')));
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
@@ -117,27 +129,57 @@ export class BatchDriver extends SelfStartingDuty {
   }
 
   protected override nextIntervalMs(): number {
-    if (this.isWoken) return 0;
-    return Math.min(this.intervalMs, Math.max(shortestPauseMs / 2, this.nextDueMs));
+    return this.isWoken ? 0 : this.intervalMs;
   }
 
+  protected override dueInMs(): number {
+    return this.nextDueAt - performance.now();
+  }
+
+  /** Begins turns of batches that are due, and does not wait for their ends. */
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    this.nextDueMs = longestPauseMs; // until the look succeeds
-    const dueMs = await nextBatchDueMs(this.database);
-    if (dueMs === undefined) this.pauses.clear();
-    this.nextDueMs = dueMs ?? Infinity;
-    if (this.nextDueMs > 0) return;
-    await Promise.all(Array.from({ length: atOnce }, () => this.takeTurns()));
-    this.nextDueMs = (await nextBatchDueMs(this.database)) ?? Infinity;
+    this.nextDueAt = performance.now() + longestPauseMs; // until the look succeeds
+    if ((await this.look()) > 0) return;
+    for (let batch = await this.lease(); batch !== undefined; batch = await this.lease()) this.begin(batch);
+    await this.look();
   }
 
-  private async takeTurns(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      const batch = await leaseBatch(this.database, this.cluster.nodeId);
-      if (batch === undefined) return;
-      await this.driveTurn(batch);
-    }
+  override async stop(): Promise<void> {
+    await super.stop();
+    await Promise.all(this.turns.values());
+  }
+
+  /** Returns and notes the milliseconds until a batch is due that this node can drive now. */
+  private async look(): Promise<number> {
+    const dueMs = this.hasRoom ? await nextBatchDueMs(this.database, this.mayCheck) : Infinity;
+    if (dueMs === undefined) this.pauses.clear();
+    this.nextDueAt = performance.now() + (dueMs ?? Infinity);
+    return dueMs ?? Infinity;
+  }
+
+  private async lease(): Promise<LeasedBatch | undefined> {
+    if (!this.hasRoom || this.stopping.signal.aborted) return undefined;
+    return leaseBatch(this.database, this.cluster.nodeId, this.mayCheck);
+  }
+
+  private get hasRoom(): boolean {
+    return this.turns.size < atOnce;
+  }
+
+  private get mayCheck(): boolean {
+    const checked = [...this.turns.keys()].filter(({ status }) => status === 'validating');
+    return checked.length < checkedAtOnce;
+  }
+
+  private begin(batch: LeasedBatch): void {
+    const turn = this.driveTurn(batch)
+      .catch((error: unknown) => this.note(batch, error))
+      .finally(() => {
+        this.turns.delete(batch);
+        this.wakeHere();
+      });
+    this.turns.set(batch, turn);
   }
 
   /** Drives a batch for a while and releases it, unless it has ended or another node has it. */
@@ -174,6 +216,7 @@ export class BatchDriver extends SelfStartingDuty {
       if ('faults' in found) return this.end(batch, found.faults);
       await startBatch(this.database, batch, found.total);
       Object.assign(batch, { status: 'in_progress', total: found.total });
+      this.wakeHere(); // another may be checked now
     }
     // It ended before its input was checked.
     if (batch.total === null) return this.end(batch);
@@ -245,12 +288,14 @@ export class BatchDriver extends SelfStartingDuty {
 
   private pauseOf({ id }: LeasedBatch, found: string): number {
     const before = this.pauses.get(id);
-    const ms = before?.found === found ? Math.min(longestPauseMs, before.ms * 2) : shortestPauseMs;
+    const ms = before?.found === found ? Math.min(longestPauseMs, before.ms * 2) : firstPauseMs;
     this.pauses.set(id, { found, ms });
     return ms;
   }
 
   private note({ id }: LeasedBatch, error: unknown): void {
+    // The next round logs it. The lease runs out.
+    if (isDatabaseUnavailable(error)) return;
     // Domain errors, such as a full disk, are temporary.
     if (error instanceof DomainError) this.log.warn({ batchId: id }, `a batch waits: ${error.message}`);
     else this.log.error({ batchId: id, err: error }, 'a turn of a batch failed');

@@ -39,7 +39,7 @@ const leaseStatement = statement('lease_batch')`UPDATE batch
 SET leased_by = $1::uuid, lease_token = $2::uuid, leased_until = clock_timestamp() + interval '${leaseLife}'
 WHERE id = (
   SELECT id FROM batch
-  WHERE ended_at IS NULL AND due_at <= clock_timestamp()
+  WHERE ended_at IS NULL AND due_at <= clock_timestamp() AND ($3::boolean OR status <> 'validating')
     AND (leased_until IS NULL OR leased_until < clock_timestamp())
   ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
 )
@@ -49,8 +49,13 @@ RETURNING id, lease_token AS token, api_key_id AS "keyId", status, format, metad
           coalesce(extract(epoch FROM clock_timestamp() - coalesce(collected_at, started_at)), 0)::float8 * 1000
             AS "uncollectedMs"`;
 
-export async function leaseBatch(queries: Queries, nodeId: string): Promise<LeasedBatch | undefined> {
-  return (await queries.query<LeasedBatch>(leaseStatement, [nodeId, randomUUID()]))[0];
+/** `mayCheck`: false leaves out batches whose input has not been checked. */
+export async function leaseBatch(
+  queries: Queries,
+  nodeId: string,
+  mayCheck = true,
+): Promise<LeasedBatch | undefined> {
+  return (await queries.query<LeasedBatch>(leaseStatement, [nodeId, randomUUID(), mayCheck]))[0];
 }
 
 /*
@@ -60,11 +65,11 @@ export async function leaseBatch(queries: Queries, nodeId: string): Promise<Leas
  */
 const nextStatement = statement('next_batch_due')`SELECT
   (extract(epoch FROM min(greatest(due_at, leased_until)) - clock_timestamp()) * 1000)::float8 AS "inMs"
-FROM batch WHERE ended_at IS NULL`;
+FROM batch WHERE ended_at IS NULL AND ($1::boolean OR status <> 'validating')`;
 
-/** Milliseconds until a batch is due. undefined: none is open. */
-export async function nextBatchDueMs(queries: Queries): Promise<number | undefined> {
-  return (await queries.query<{ inMs: number | null }>(nextStatement))[0]?.inMs ?? undefined;
+/** Milliseconds until a batch is due. undefined: none is open. `mayCheck`: as for `leaseBatch`. */
+export async function nextBatchDueMs(queries: Queries, mayCheck = true): Promise<number | undefined> {
+  return (await queries.query<{ inMs: number | null }>(nextStatement, [mayCheck]))[0]?.inMs ?? undefined;
 }
 
 type Lease = Pick<LeasedBatch, 'id' | 'token'>;
@@ -115,8 +120,8 @@ WHERE ${held} AND status = 'in_progress'
 RETURNING id`;
 
 const endStatement = statement('end_batch')`UPDATE batch
-SET status = CASE WHEN $3::jsonb IS NOT NULL THEN 'failed' ELSE coalesce(ends_as, 'completed') END,
-    errors = coalesce($3::jsonb, errors), ended_at = clock_timestamp(),
+SET status = coalesce(ends_as, CASE WHEN $3::jsonb IS NULL THEN 'completed' ELSE 'failed' END),
+    errors = CASE WHEN ends_as IS NULL THEN coalesce($3::jsonb, errors) ELSE errors END, ended_at = clock_timestamp(),
     leased_by = NULL, lease_token = NULL, leased_until = NULL
 WHERE ${held} AND read_lines = coalesce(total, 0)
   AND completed + failed + cancelled + expired = read_lines
@@ -158,7 +163,7 @@ export interface EndedBatch {
   webhookUrl: string | null;
 }
 
-/** `errors`: the batch has failed. */
+/** `errors`: the batch has failed, unless it was cancelled meanwhile. */
 export async function endBatch(
   queries: Queries,
   { id, token }: Lease,

@@ -14,7 +14,7 @@ import { StorageUnavailable } from './storage-error.js';
 const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const tries = 3;
 const connectTimeoutMs = 10_000;
-/** A call ends after this long without a byte in either direction. A client that reads a file may take any time. */
+/** A call ends after this long without a byte in either direction. */
 const silenceMs = 60_000;
 /** S3 itself allows for 15 minutes between its clock and the time of a signature. */
 const toleratedSkewMs = 60_000;

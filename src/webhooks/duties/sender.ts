@@ -24,14 +24,14 @@ import { outbox } from '../outbox.js';
 const longestPauseMs = 250;
 /** If there are more lanes than one claim reads: the pause before the claim that continues. */
 const pauseWithinMs = 100;
-/** Pause after a claim that found deliveries, so that the next one finds several. */
-const shortestPauseMs = 25;
 
 /** Claims deliveries that are due, and tries a limited number at once. Every node does. */
 @Injectable()
 export class Sender extends SelfStartingDuty {
   /** Deliveries that other nodes left behind are found within this time. */
   protected readonly intervalMs = 30_000;
+  /** Pause after a claim that found deliveries, so that the next one finds several. */
+  protected override readonly shortestPauseMs = 25;
   private readonly claimedBy = randomUUID();
   private readonly limiter: HostLimiter;
   private readonly underWay = new Set<Promise<void>>();
@@ -84,6 +84,7 @@ export class Sender extends SelfStartingDuty {
   async runOnce(): Promise<void> {
     const { isWoken } = this;
     this.isWoken = false;
+    if (this.nextDueAt <= performance.now()) this.nextDueAt = Infinity;
     const room = this.limiter.room();
     if (room.limit <= 0 || this.isStopping) return;
     if (!isWoken && !(await this.isAnyDue())) return;
@@ -101,27 +102,25 @@ export class Sender extends SelfStartingDuty {
       return;
     }
     if (deliveries.length > 0) {
-      this.pauseMs = shortestPauseMs;
+      this.pauseMs = this.shortestPauseMs;
       return;
     }
-    this.pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, this.pauseMs * 2));
+    this.pauseMs = Math.min(longestPauseMs, Math.max(this.shortestPauseMs, this.pauseMs * 2));
     if (isWoken) await this.isAnyDue();
   }
 
   private async isAnyDue(): Promise<boolean> {
     const { isAnyDue, nextInMs } = await dueDeliveries(this.database);
-    this.nextDueAt = Math.min(this.nextDue(), performance.now() + (nextInMs ?? Infinity));
+    this.nextDueAt = Math.min(this.nextDueAt, performance.now() + (nextInMs ?? Infinity));
     return isAnyDue;
   }
 
   protected override nextIntervalMs(): number {
-    if (this.isWoken) return this.pauseLeftMs();
-    const dueInMs = Math.min(this.nextDue() - performance.now(), this.limiter.nextRestEndInMs());
-    return Math.min(this.intervalMs, Math.max(shortestPauseMs, dueInMs));
+    return this.isWoken ? this.pauseLeftMs() : this.intervalMs;
   }
 
-  private nextDue(): number {
-    return this.nextDueAt > performance.now() ? this.nextDueAt : Infinity;
+  protected override dueInMs(): number {
+    return Math.min(this.nextDueAt - performance.now(), this.limiter.nextRestEndInMs());
   }
 
   private pauseLeftMs(): number {
@@ -133,7 +132,7 @@ export class Sender extends SelfStartingDuty {
     const making = this.makeTry(delivery).then((answered) => {
       end(answered);
       this.underWay.delete(making);
-      this.pauseMs = shortestPauseMs;
+      this.pauseMs = this.shortestPauseMs;
       return this.wake();
     });
     this.underWay.add(making);
@@ -152,7 +151,7 @@ export class Sender extends SelfStartingDuty {
       }
       await this.results.add(tried);
       this.emitter.emit(deliveryTried, { state, durationMs: entry.duration_ms } satisfies DeliveryTried);
-      if (state === 'pending') this.nextDueAt = Math.min(this.nextDue(), performance.now() + nextInMs);
+      if (state === 'pending') this.nextDueAt = Math.min(this.nextDueAt, performance.now() + nextInMs);
       if (state === 'failed' || state === 'ended')
         this.log.warn({ deliveryId, requestId, host, status: entry.status }, 'a webhook was given up');
       return state === 'ended' ? undefined : entry.status !== null;

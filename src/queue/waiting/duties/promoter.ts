@@ -16,7 +16,8 @@ const soonMs = 50;
 export class Promoter extends Duty {
   /** Events announce delayed requests. The interval is for an event that is lost. */
   protected readonly intervalMs = 30_000;
-  private untilNextMs: number | null = 0;
+  protected override readonly shortestPauseMs = 10;
+  private nextDueAt = 0;
   /** True: a request was delayed since the round began, so the round may not have seen it. */
   private isLate = false;
 
@@ -39,11 +40,17 @@ export class Promoter extends Duty {
 
   async runOnce(): Promise<void> {
     this.isLate = false;
-    this.untilNextMs = 1_000; // in case the database is lost
-    this.untilNextMs = await nextReadyInMs(this.database);
-    if (this.untilNextMs === null || this.untilNextMs > 0) return;
+    this.nextDueAt = performance.now() + 1_000; // in case the database is lost
+    if ((await this.look()) > 0) return;
     await this.promote();
-    this.untilNextMs = await nextReadyInMs(this.database);
+    await this.look();
+  }
+
+  /** Returns and notes the milliseconds until the next request is due. */
+  private async look(): Promise<number> {
+    const inMs = (await nextReadyInMs(this.database)) ?? Infinity;
+    this.nextDueAt = performance.now() + inMs;
+    return inMs;
   }
 
   private async promote(): Promise<void> {
@@ -75,7 +82,10 @@ export class Promoter extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    const mostMs = this.isLate ? soonMs : this.intervalMs;
-    return Math.min(mostMs, Math.max(10, this.untilNextMs ?? Infinity));
+    return this.isLate ? soonMs : this.intervalMs;
+  }
+
+  protected override dueInMs(): number {
+    return this.nextDueAt - performance.now();
   }
 }

@@ -1,0 +1,43 @@
+import { mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
+import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
+import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
+import type { Duty } from '../../src/tools/duty.js';
+import { Sender } from '../../src/webhooks/duties/sender.js';
+
+/** Something is due in 20 s. */
+const query = (): Promise<object[]> => Promise.resolve([{ inMs: 20_000, nextInMs: 20_000, isAnyDue: false }]);
+const database = { query };
+const events = { subscribe: () => undefined };
+const terms = { maxTries: 1, maxTriesOfHost: 1 };
+
+const duties: [string, new (...values: never[]) => Duty, object[]][] = [
+  ['scheduled requests and retries', Promoter, [database, events]],
+  ['deliveries of webhooks', Sender, [database, {}, terms, {}]],
+  ['batches', BatchDriver, [{}, database]],
+  ['cancels of closed calls', AbandonedCalls, [database]],
+];
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  mock.method(Math, 'random', () => 0.999);
+});
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
+
+test.each(duties)('the longest jitter makes no round of %s late', async (_, type, values) => {
+  const duty = Reflect.construct(type, values) as Duty;
+  await duty.runOnce();
+  duty.start();
+  // Some begin their first round at once.
+  mock.timers.tick(1);
+  await nextTurn();
+  const rounds = mock.method(duty, 'runOnce');
+  mock.timers.tick(20_200);
+  await nextTurn();
+  expect(rounds.mock.callCount()).toBe(1);
+  await duty.stop();
+});
