@@ -214,6 +214,22 @@ test.each([
     `${base}/v1/files/a/b.png`,
     true,
   ],
+  ['its own input', '/v1/worker/runs/r1/input', [], `${base}/v1/worker/runs/r1/input`, true],
+  [
+    'a file of the service, where any origin is allowed',
+    '/v1/files/a/b',
+    ['*'],
+    `${base}/v1/files/a/b`,
+    true,
+  ],
+  ['another path of the service, without the key', '/v1/key', ['*'], `${base}/v1/key`, false],
+  [
+    'dots after a file, without the key',
+    '/v1/files/a/%2e%2e%2fb',
+    ['*'],
+    `${base}/v1/files/a/%2e%2e%2fb`,
+    false,
+  ],
   ['an origin that is allowed', `${images[0]}/cat.png`, images, `${images[0]}/cat.png`, false],
   ['any, where any is', 'http://elsewhere/cat.png', ['*'], 'http://elsewhere/cat.png', false],
 ])('a worker may download %s', (_name, url, downloads, source, isOurs) => {
@@ -221,7 +237,34 @@ test.each([
   expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
 });
 
+const deep = 'https://example.com/queue';
+
 test.each([
+  ['/v1/files/a/b', `${deep}/v1/files/a/b`, true],
+  [`${deep}/v1/files/a/b?x=1`, `${deep}/v1/files/a/b?x=1`, true],
+  ['https://example.com/v1/worker/runs/r1/input', `${deep}/v1/worker/runs/r1/input`, true],
+  ['http://queue:3000/v1/files/a/b', `${deep}/v1/files/a/b`, true],
+  [`${deep}/v1/key`, `${deep}/v1/key`, false],
+  ['https://example.com/other/v1/files/a/b', 'https://example.com/other/v1/files/a/b', false],
+])(
+  'with a path in the address of the service, %s is downloaded from %s (with the key: %p)',
+  (url, source, isOurs) => {
+    const found = sourceOf(url, deep, ['https://example.com']);
+    expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
+  },
+);
+
+test.each([
+  '/v1/key',
+  `${base}/v1/admin/keys`,
+  '/v1/files',
+  '/v1/files/../key',
+  '/v1/files/%2e%2E/a/key',
+  '/v1/files/..%2fkey',
+  '/v1/files/a/..%5C..%5c..%5Ckey',
+  '/v1/files/..\\key',
+  'https://queue.example.com/v1/files/../key',
+  'https://queue.example.com/v1/worker/%2e%2e/key',
   'http://169.254.169.254/latest/meta-data/',
   'http://127.0.0.1:3000/v1/key',
   'http://queue:3001/v1/key',

@@ -84,6 +84,8 @@ AWAY = (408, 425, 429, 502, 503, 504, 507)
 # Failures in a row of a transfer that makes no progress for another reason.
 MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024
+# A segment of dots in a path, which something between worker and service may resolve even if it is encoded.
+DOTS = re.compile(r"(/|%2f|%5c)(\.|%2e){1,2}(/|%2f|%5c|$)", re.IGNORECASE)
 # A model's code may seed the module's own generator, and all its workers would then retry at the same moments.
 JITTER = random.SystemRandom().random
 
@@ -1606,7 +1608,10 @@ class _LocalFiles:
 
 
 def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
-    """Returns the address of a file, and whether the key is sent. Other addresses must be allowed."""
+    """Returns the address of a file, and whether the key is sent.
+
+    It is sent to no other paths of the service than those of files and inputs. Anything else must be allowed.
+    """
     try:
         to = quote(urljoin(base, url), safe="!#$%&'()*+,/:;=?@[]~")
         parts = urlsplit(to)
@@ -1616,13 +1621,21 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
     if "@" in parts.netloc:
         raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
-        if _origin(to) == _origin(base):
-            return to, True
+        service = urlsplit(base)
+        is_there = _origin(to) == _origin(base)
+        root = service.path.rstrip("/")
+        path = parts.path[len(root) :] if is_there and parts.path.startswith(f"{root}/") else parts.path
+        is_ours = path.startswith(("/v1/files/", "/v1/worker/")) and DOTS.search(path) is None
+        # Callers may know the service by another address than its workers do.
+        ours = parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
+        if is_ours and is_there:
+            return ours, True
         if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
             return to, False
-        # Callers may know the service by another address than its workers do.
-        if parts.path.startswith(("/v1/files/", "/v1/worker/")):
-            return urljoin(base, parts._replace(scheme="", netloc="", fragment="").geturl()), True
+        if is_ours:
+            return ours, True
+        if is_there:
+            raise Fail("Nothing is downloaded from the service except files.")
     origin = f"{parts.scheme}://{parts.netloc}"
     raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
 

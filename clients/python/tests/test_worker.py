@@ -170,6 +170,10 @@ BASE = "http://queue:3000"
     [
         ("/v1/files/a/b.png", (), (f"{BASE}/v1/files/a/b.png", True)),
         ("https://queue.example.com/v1/files/a/b.png?x=1", (), (f"{BASE}/v1/files/a/b.png?x=1", True)),
+        ("/v1/worker/runs/r1/input", (), (f"{BASE}/v1/worker/runs/r1/input", True)),
+        ("/v1/files/a/b", ("*",), (f"{BASE}/v1/files/a/b", True)),
+        ("/v1/key", ("*",), (f"{BASE}/v1/key", False)),
+        ("/v1/files/a/%2e%2e%2fb", ("*",), (f"{BASE}/v1/files/a/%2e%2e%2fb", False)),
         ("https://images.test/a", ("https://images.test",), ("https://images.test/a", False)),
         ("http://elsewhere/a", ("*",), ("http://elsewhere/a", False)),
     ],
@@ -178,8 +182,43 @@ def test_what_may_be_downloaded(url: str, downloads: tuple[str, ...], source: tu
     assert source_of(url, BASE, downloads) == source
 
 
+DEEP = "https://example.com/queue"
+
+
 @pytest.mark.parametrize(
-    "url", ["http://169.254.169.254/", "http://queue:3001/v1/key", "file:///etc/passwd", "https://images.test.evil/"]
+    ("url", "source"),
+    [
+        ("/v1/files/a/b", (f"{DEEP}/v1/files/a/b", True)),
+        (f"{DEEP}/v1/files/a/b?x=1", (f"{DEEP}/v1/files/a/b?x=1", True)),
+        ("https://example.com/v1/worker/runs/r1/input", (f"{DEEP}/v1/worker/runs/r1/input", True)),
+        ("http://queue:3000/v1/files/a/b", (f"{DEEP}/v1/files/a/b", True)),
+        (f"{DEEP}/v1/key", (f"{DEEP}/v1/key", False)),
+        ("https://example.com/other/v1/files/a/b", ("https://example.com/other/v1/files/a/b", False)),
+    ],
+)
+def test_the_address_of_the_service_may_have_a_path(url: str, source: tuple[str, bool]) -> None:
+    assert source_of(url, DEEP, ("https://example.com",)) == source
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/v1/key",
+        f"{BASE}/v1/admin/keys",
+        "/v1/files",
+        "/v1/files/../key",
+        f"{BASE}/v1/files/../key",
+        "/v1/files/%2e%2E/a/key",
+        "/v1/files/..%2fkey",
+        "/v1/files/a/..%5C..%5c..%5Ckey",
+        "/v1/files/..\\key",
+        "https://queue.example.com/v1/files/../key",
+        "https://queue.example.com/v1/worker/%2e%2e/key",
+        "http://169.254.169.254/",
+        "http://queue:3001/v1/key",
+        "file:///etc/passwd",
+        "https://images.test.evil/",
+    ],
 )
 def test_what_may_not_be_downloaded(url: str) -> None:
     with pytest.raises(Fail, match="Nothing is downloaded from"):
