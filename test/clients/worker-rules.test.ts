@@ -53,7 +53,7 @@ function sender(answers: ((batch: Batch) => Sent | Promise<Sent>)[] = []) {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    const messages = parsed.map(({ message, delta, value }) => message ?? delta ?? value);
+    const messages = parsed.map(({ message, delta, value, usage }) => message ?? delta ?? value ?? usage);
     const batch = { from, messages };
     batches.push(batch);
     return (await answers.shift()?.(batch)) ?? { next: from + messages.length };
@@ -121,6 +121,15 @@ test('a refused batch is sent event by event, and a refused event leaves no gap 
     { from: 1, messages: ['c'] },
   ]);
   expect(events.refusal).toBe('A delta has 64 KiB at most.');
+});
+
+test('only the last of several waiting usages is sent', async () => {
+  const { events, batches } = sender();
+  events.add({ type: 'usage', usage: { tokens: 0 } });
+  await until(() => batches.length === 1);
+  for (const tokens of [1, 2, 3]) events.add({ type: 'usage', usage: { tokens } });
+  await events.flush();
+  expect(batches[1]!.messages).toEqual([{ tokens: 3 }]);
 });
 
 test('only the last of several waiting progress events is sent', async () => {

@@ -60,6 +60,8 @@ NEW_LEASE_S = 0.25
 BATCH_S = 0.1
 BATCH_BYTES = 16 * 1024
 MAX_PENDING_BYTES = 1024 * 1024
+# Types of which only the last event counts.
+REPLACEABLE = ("progress", "usage")
 MAX_TEXT = 8_192
 MAX_FAILURE = 500
 # A call under a lease must be made before the lease ends.
@@ -215,7 +217,7 @@ class Run:
 
     def _add(self, event: dict[str, Any]) -> None:
         if os.getpid() != self._pid:  # the thread that sends events is the parent's
-            said = "run.log, run.progress, run.delta and yield are for the worker's own process, not for one forked by the handler."
+            said = "run.log, run.progress, run.usage, run.delta and yield are for the worker's own process, not for one forked by the handler."
             raise RuntimeError(f"{said} Pass it to that one, by a pipe or a multiprocessing.Queue, say.")
         self._add_event(event)
 
@@ -229,6 +231,10 @@ class Run:
             raise ValueError(f"Progress must be from 0 to 1, not {value}.")
         said = {} if message is None else {"message": message}
         self._add({"type": "progress", "value": value, **said})
+
+    def usage(self, used: Mapping[str, Any]) -> None:
+        """What the run has used so far, such as {"tokens": 48}; the last one becomes `metrics.usage`."""
+        self._add({"type": "usage", "usage": dict(used)})
 
     def delta(self, value: Any) -> None:
         """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output."""
@@ -600,8 +606,8 @@ class Events:
             if self._is_over:
                 return
             self.has_deltas = self.has_deltas or kind == "delta"
-            if kind == "progress" and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
-                self._bytes -= len(self._pending.pop()[1])  # only the last value counts
+            if kind in REPLACEABLE and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
+                self._bytes -= len(self._pending.pop()[1])
             self._pending.append((kind, line))
             self._bytes += len(line)
             if self._thread is None:

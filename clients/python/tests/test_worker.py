@@ -125,6 +125,13 @@ def test_only_the_last_progress_of_those_that_wait_is_sent() -> None:
     assert sent.batches == [(0, [0]), (1, [0.3])]
 
 
+def test_a_handler_reports_what_it_has_used(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start('def uses(input, run): run.usage({"tokens": 48})\nserve({"me/x": uses})')
+    until(lambda: protocol.of("output"))
+    assert protocol.events() == [{"type": "usage", "usage": {"tokens": 48}}]
+
+
 def test_log_lines_that_nobody_takes_do_not_heap_up() -> None:
     ready = threading.Event()
     sent = Sent(lambda: [ready.wait(), None][1])
