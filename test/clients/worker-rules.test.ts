@@ -156,14 +156,17 @@ test('waiting log lines are dropped beyond a limit, and their number is logged',
   expect(dropped).toBeGreaterThan(800);
 });
 
-test('a generator waits while too much is pending, and continues when the lease ends', async () => {
+test.each([
+  ['the lease ends', (events: EventSender) => events.close()],
+  ['the run must stop', (events: EventSender) => events.stopWaiting()],
+])('a generator waits while too much is pending, and continues when %s', async (_name, end) => {
   const { events, delta } = sender([() => new Promise<Sent>(() => undefined)]);
   for (let i = 0; i < 200; i++) delta('x'.repeat(8_000));
   let hasRoom = false;
   const room = events.room().then(() => (hasRoom = true));
   await Promise.resolve();
   expect(hasRoom).toBe(false);
-  events.close();
+  end(events);
   await room;
 });
 

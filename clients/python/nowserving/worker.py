@@ -592,6 +592,7 @@ class Events:
         self._first = 0
         self._dropped = 0
         self._is_over = False
+        self._is_stopping = False
         self._is_hurried = False
         self._thread: threading.Thread | None = None
 
@@ -602,6 +603,8 @@ class Events:
                 self._dropped += 1
                 return
             while kind == "delta" and self._bytes > MAX_PENDING_BYTES and not self._is_over:
+                if self._is_stopping:
+                    return  # the deltas of a run that must stop are not its output
                 self._changed.wait()
             if self._is_over:
                 return
@@ -626,6 +629,12 @@ class Events:
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._is_over or not self._pending)
             self._is_hurried = False
+
+    def stop_waiting(self) -> None:
+        """The run must stop, so its handler waits for no room any more."""
+        with self._changed:
+            self._is_stopping = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         with self._changed:
@@ -729,6 +738,7 @@ class _Leased:
                 self._over_at = time.monotonic()
             self.run.cancelled.reason = reason
             self.run.cancelled.set()
+            self._events.stop_waiting()
             if reason == "timed_out":
                 self._useless.set()
 

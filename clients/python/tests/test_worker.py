@@ -143,14 +143,15 @@ def test_log_lines_that_nobody_takes_do_not_heap_up() -> None:
     assert sum(len(batch) for _, batch in sent.batches) < 1_200
 
 
-def test_a_generator_waits_while_too_much_is_pending_until_the_lease_is_gone() -> None:
+@pytest.mark.parametrize("end", [Events.close, Events.stop_waiting], ids=["the lease is gone", "the run must stop"])
+def test_a_generator_waits_while_too_much_is_pending_until(end: Any) -> None:
     never = threading.Event()
     sent = Sent(lambda: [never.wait(), None][1])
     adding = threading.Thread(target=lambda: [sent.delta("x" * 8_000) for _ in range(200)], daemon=True)
     adding.start()
     until(lambda: sent.batches)
     assert adding.is_alive()
-    sent.events.close()
+    end(sent.events)
     adding.join(10)
     assert not adding.is_alive()
     never.set()
@@ -275,6 +276,26 @@ def test_a_worker_that_has_nothing_to_do_and_is_told_to_drain_leaves(protocol: P
     program.communicate(timeout=20)
     assert program.returncode == 0
     assert [name for name, _, _ in protocol.calls] == ["claims", "beats", "workers"]
+
+
+def test_a_handler_whose_parts_do_not_get_through_ends_after_a_cancel(
+    protocol: Protocol, start: Any, tmp_path: Path
+) -> None:
+    protocol.run = RUN
+    protocol.next["events"] = [(503, {"code": "unavailable", "retry_after_s": 60})]
+    start("""
+def tell(input, run):
+    try:
+        while True:
+            yield "x" * 8_000
+    finally:
+        open("ended", "x")
+
+serve({"me/x": tell})
+""")
+    until(lambda: protocol.of("events"))
+    protocol.beat = {"cancel": ["r1"]}
+    until((tmp_path / "ended").exists)
 
 
 def test_an_output_is_put_until_it_is_taken(protocol: Protocol, start: Any) -> None:

@@ -46,6 +46,7 @@ export class EventSender {
   private dropped = 0;
   private lastSentMs = -Infinity;
   private isOver = false;
+  private isStopping = false;
   private isHurried = false;
   private sending: Promise<void> | undefined;
   private readonly wakes = new Set<() => void>();
@@ -77,9 +78,15 @@ export class EventSender {
     this.isHurried = false;
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more, or when the run must stop. */
   async room(): Promise<void> {
-    while (this.bytes > maxPendingBytes && !this.isOver) await this.woken();
+    while (this.bytes > maxPendingBytes && !this.isOver && !this.isStopping) await this.woken();
+  }
+
+  /** The run must stop, so its handler waits for no room any more. */
+  stopWaiting(): void {
+    this.isStopping = true;
+    this.wake();
   }
 
   /** Stops sending. */
