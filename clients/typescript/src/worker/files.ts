@@ -93,7 +93,7 @@ async function followed(
     const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
     if (!isRedirect) return { response: await checked(response, new URL(url, calls.base)), isOurs };
     await response.body?.cancel();
-    next = new URL(location, source).href;
+    next = validUrl(location, source.href).href;
   }
   throw new Fail('The download was redirected too often.');
 }
