@@ -149,8 +149,10 @@ test('a line longer than the limit is split into pieces', () => {
 const said: unknown[] = [];
 beforeEach(() => said.splice(0));
 const listener = {
-  log: (message: string, level = 'INFO') => void said.push([level, message]),
+  log: (message: string, level = 'INFO', source?: string) =>
+    void said.push(source === undefined ? [level, message] : [level, message, source]),
   progress: (value: number, message?: string) => void said.push([value, message]),
+  usage: (used: object) => void said.push(used),
 };
 
 function read(form: StdoutForm, ...printed: string[]) {
@@ -192,6 +194,25 @@ test('ndjson: lines are logs, progress, deltas and the output', () => {
     ['WARN', 'hot'],
     [0.5, 'half'],
     ['WARN', 'A line of the type "sparkle" cannot be used and is ignored.'],
+  ]);
+});
+
+test('ndjson: usage and the source of a log line are kept', () => {
+  const usage = { tokens: { input: 4, output: 3 } };
+  read(
+    'ndjson',
+    ...[
+      { type: 'usage', usage },
+      { type: 'usage', usage: [4] },
+      { type: 'log', message: 'ready', source: 'stdout' },
+      { type: 'log', message: 'ready', source: 'elsewhere' },
+    ].map((event) => `${JSON.stringify(event)}\n`),
+  );
+  expect(said).toEqual([
+    usage,
+    ['WARN', 'A line of the type "usage" cannot be used and is ignored.'],
+    ['INFO', 'ready', 'stdout'],
+    ['INFO', 'ready'],
   ]);
 });
 

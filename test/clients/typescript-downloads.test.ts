@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { createClient, file } from '../../clients/typescript/src/index.js';
 import { Backoff } from '../../clients/typescript/src/worker/backoff.js';
 import { WorkerCalls } from '../../clients/typescript/src/worker/calls.js';
-import { Stopped } from '../../clients/typescript/src/worker/failures.js';
+import { Fail, Stopped } from '../../clients/typescript/src/worker/failures.js';
 import { download, type FileAccess, upload } from '../../clients/typescript/src/worker/files.js';
 import { TransferError } from '../../clients/typescript/src/worker/index.js';
 import { tryOnce } from '../../clients/typescript/src/worker/try-once.js';
@@ -247,6 +247,20 @@ test.each([
   await expect(createClient({ url: never.url, retries: 0 }).response('1')).rejects.toMatchObject({
     code: expect.stringMatching(/^(connection_failed|invalid_response)$/),
   });
+});
+
+test('a call of the worker protocol follows no redirect, which would get the lease and the output', async () => {
+  const other = await saying(said('{}'));
+  const redirects = { status: '307 Temporary Redirect', Location: `${other.url}/output` };
+  const calls = new WorkerCalls({ url: (await saying(said('', redirects))).url, key: 'ns_k' });
+  const call = { method: 'PUT' as const, path: '/runs/r1/output', body: '1', leaseToken: 't1' };
+  expect(await calls.once(call)).toMatchObject({ status: 307 });
+  expect(other.heads).toEqual([]);
+});
+
+test('a redirect to an invalid URL ends a download for good', async () => {
+  const server = await saying(said('', { status: '302 Found', Location: 'http://a:port/' }));
+  await expect(fetched(server)).rejects.toThrow(new Fail('A URL that is to be downloaded is not valid.'));
 });
 
 test.each(['', '[]', '"ok"', '{"runs": ['])('the answer %p to a claim is refused', async (body) => {

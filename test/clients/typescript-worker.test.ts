@@ -75,6 +75,24 @@ test('a claim asks for all free slots', async () => {
   held.forEach((end) => end());
 });
 
+test('a handler whose parts do not get through ends after a cancel', async () => {
+  service.next['events'] = [problem(503, 'unavailable', { 'retry-after': '60' })];
+  let hasEnded = false;
+  const parts = async function* () {
+    try {
+      for (;;) yield 'x'.repeat(8_000);
+    } finally {
+      hasEnded = true;
+    }
+  };
+  work(parts, { grace: 1 });
+  await callTo('claims');
+  service.offer();
+  await callTo('events');
+  service.tell({ cancel: ['request-1'] });
+  await until(() => hasEnded);
+});
+
 test('an output is sent until the service accepts it', async () => {
   service.next['output'] = ['drop', [502], problem(503, 'unavailable'), problem(401, 'invalid_key')];
   work(() => 'done');

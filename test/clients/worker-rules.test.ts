@@ -53,7 +53,7 @@ function sender(answers: ((batch: Batch) => Sent | Promise<Sent>)[] = []) {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    const messages = parsed.map(({ message, delta, value }) => message ?? delta ?? value);
+    const messages = parsed.map(({ message, delta, value, usage }) => message ?? delta ?? value ?? usage);
     const batch = { from, messages };
     batches.push(batch);
     return (await answers.shift()?.(batch)) ?? { next: from + messages.length };
@@ -123,6 +123,15 @@ test('a refused batch is sent event by event, and a refused event leaves no gap 
   expect(events.refusal).toBe('A delta has 64 KiB at most.');
 });
 
+test('only the last of several waiting usages is sent', async () => {
+  const { events, batches } = sender();
+  events.add({ type: 'usage', usage: { tokens: 0 } });
+  await until(() => batches.length === 1);
+  for (const tokens of [1, 2, 3]) events.add({ type: 'usage', usage: { tokens } });
+  await events.flush();
+  expect(batches[1]!.messages).toEqual([{ tokens: 3 }]);
+});
+
 test('only the last of several waiting progress events is sent', async () => {
   const { events, batches } = sender();
   events.add({ type: 'progress', value: 0 });
@@ -147,14 +156,17 @@ test('waiting log lines are dropped beyond a limit, and their number is logged',
   expect(dropped).toBeGreaterThan(800);
 });
 
-test('a generator waits while too much is pending, and continues when the lease ends', async () => {
+test.each([
+  ['the lease ends', (events: EventSender) => events.close()],
+  ['the run must stop', (events: EventSender) => events.stopWaiting()],
+])('a generator waits while too much is pending, and continues when %s', async (_name, end) => {
   const { events, delta } = sender([() => new Promise<Sent>(() => undefined)]);
   for (let i = 0; i < 200; i++) delta('x'.repeat(8_000));
   let hasRoom = false;
   const room = events.room().then(() => (hasRoom = true));
   await Promise.resolve();
   expect(hasRoom).toBe(false);
-  events.close();
+  end(events);
   await room;
 });
 
@@ -214,6 +226,22 @@ test.each([
     `${base}/v1/files/a/b.png`,
     true,
   ],
+  ['its own input', '/v1/worker/runs/r1/input', [], `${base}/v1/worker/runs/r1/input`, true],
+  [
+    'a file of the service, where any origin is allowed',
+    '/v1/files/a/b',
+    ['*'],
+    `${base}/v1/files/a/b`,
+    true,
+  ],
+  ['another path of the service, without the key', '/v1/key', ['*'], `${base}/v1/key`, false],
+  [
+    'dots after a file, without the key',
+    '/v1/files/a/%2e%2e%2fb',
+    ['*'],
+    `${base}/v1/files/a/%2e%2e%2fb`,
+    false,
+  ],
   ['an origin that is allowed', `${images[0]}/cat.png`, images, `${images[0]}/cat.png`, false],
   ['any, where any is', 'http://elsewhere/cat.png', ['*'], 'http://elsewhere/cat.png', false],
 ])('a worker may download %s', (_name, url, downloads, source, isOurs) => {
@@ -221,7 +249,34 @@ test.each([
   expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
 });
 
+const deep = 'https://example.com/queue';
+
 test.each([
+  ['/v1/files/a/b', `${deep}/v1/files/a/b`, true],
+  [`${deep}/v1/files/a/b?x=1`, `${deep}/v1/files/a/b?x=1`, true],
+  ['https://example.com/v1/worker/runs/r1/input', `${deep}/v1/worker/runs/r1/input`, true],
+  ['http://queue:3000/v1/files/a/b', `${deep}/v1/files/a/b`, true],
+  [`${deep}/v1/key`, `${deep}/v1/key`, false],
+  ['https://example.com/other/v1/files/a/b', 'https://example.com/other/v1/files/a/b', false],
+])(
+  'with a path in the address of the service, %s is downloaded from %s (with the key: %p)',
+  (url, source, isOurs) => {
+    const found = sourceOf(url, deep, ['https://example.com']);
+    expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
+  },
+);
+
+test.each([
+  '/v1/key',
+  `${base}/v1/admin/keys`,
+  '/v1/files',
+  '/v1/files/../key',
+  '/v1/files/%2e%2E/a/key',
+  '/v1/files/..%2fkey',
+  '/v1/files/a/..%5C..%5c..%5Ckey',
+  '/v1/files/..\\key',
+  'https://queue.example.com/v1/files/../key',
+  'https://queue.example.com/v1/worker/%2e%2e/key',
   'http://169.254.169.254/latest/meta-data/',
   'http://127.0.0.1:3000/v1/key',
   'http://queue:3001/v1/key',

@@ -59,17 +59,19 @@ test('text on standard output becomes the output, and standard error becomes the
   await worker.stop();
 });
 
-test('NDJSON lines become the log and the output', async () => {
+test('NDJSON lines become the log, the usage and the output', async () => {
   const lines = [
     { type: 'log', level: 'WARN', message: 'hot' },
+    { type: 'usage', usage: { tokens: 48 } },
     { type: 'output', output: { n: 1 } },
   ];
   const script = `printf '%s\\n' '${lines.map((line) => JSON.stringify(line)).join("' '")}'`;
   const worker = await work('me/events', script, '--stdout', 'ndjson');
   const { id, body } = await endOf('me/events', {});
   expect(body).toEqual({ n: 1 });
-  const { logs = [] } = await calls.status(id, '?logs=1');
+  const { logs = [], metrics } = await calls.status(id, '?logs=1');
   expect(logs.map(({ level, message }) => [level, message])).toContainEqual(['WARN', 'hot']);
+  expect(metrics).toMatchObject({ usage: { tokens: 48 } });
   await worker.stop();
 });
 

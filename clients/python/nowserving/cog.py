@@ -80,7 +80,7 @@ class Prediction(Execution):
     def _say_usage(self) -> None:
         usage = numbers_in(self._scope.metrics)
         if usage:
-            self.run._add({"type": "usage", "usage": usage})
+            self.run.usage(usage)
 
 
 def numbers_in(metrics: Mapping[str, Any]) -> dict[str, Any]:

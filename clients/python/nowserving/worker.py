@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import errno
+import functools
 import hashlib
 import http.client
 import inspect
@@ -27,6 +29,7 @@ import os
 import queue
 import random
 import re
+import selectors
 import signal
 import socket
 import sys
@@ -57,6 +60,8 @@ NEW_LEASE_S = 0.25
 BATCH_S = 0.1
 BATCH_BYTES = 16 * 1024
 MAX_PENDING_BYTES = 1024 * 1024
+# Types of which only the last event counts.
+REPLACEABLE = ("progress", "usage")
 MAX_TEXT = 8_192
 MAX_FAILURE = 500
 # A call under a lease must be made before the lease ends.
@@ -81,6 +86,8 @@ AWAY = (408, 425, 429, 502, 503, 504, 507)
 # Failures in a row of a transfer that makes no progress for another reason.
 MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024
+# A segment of dots in a path, which something between worker and service may resolve even if it is encoded.
+DOTS = re.compile(r"(/|%2f|%5c)(\.|%2e){1,2}(/|%2f|%5c|$)", re.IGNORECASE)
 # A model's code may seed the module's own generator, and all its workers would then retry at the same moments.
 JITTER = random.SystemRandom().random
 
@@ -143,22 +150,27 @@ class Cancelled(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._call: Callable[[], Any] | None = None
+        self._calls: list[Callable[[], Any]] = []
 
     def set(self) -> None:
         with self._lock:
             super().set()
-            call, self._call = self._call, None
-        if call is not None:
+            calls, self._calls = self._calls, []
+        for call in calls:
             call()
 
     def then(self, call: Callable[[], Any]) -> None:
         """Calls once the run must stop, from any thread; at once if it must already."""
         with self._lock:
             if not self.is_set():
-                self._call = call
+                self._calls.append(call)
                 return
         call()
+
+    def forget(self, call: Callable[[], Any]) -> None:
+        with self._lock:
+            if call in self._calls:
+                self._calls.remove(call)
 
     def __bool__(self) -> bool:
         return self.is_set()
@@ -205,7 +217,7 @@ class Run:
 
     def _add(self, event: dict[str, Any]) -> None:
         if os.getpid() != self._pid:  # the thread that sends events is the parent's
-            said = "run.log, run.progress, run.delta and yield are for the worker's own process, not for one forked by the handler."
+            said = "run.log, run.progress, run.usage, run.delta and yield are for the worker's own process, not for one forked by the handler."
             raise RuntimeError(f"{said} Pass it to that one, by a pipe or a multiprocessing.Queue, say.")
         self._add_event(event)
 
@@ -219,6 +231,10 @@ class Run:
             raise ValueError(f"Progress must be from 0 to 1, not {value}.")
         said = {} if message is None else {"message": message}
         self._add({"type": "progress", "value": value, **said})
+
+    def usage(self, used: Mapping[str, Any]) -> None:
+        """What the run has used so far, such as {"tokens": 48}; the last one becomes `metrics.usage`."""
+        self._add({"type": "usage", "usage": dict(used)})
 
     def delta(self, value: Any) -> None:
         """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output."""
@@ -576,6 +592,7 @@ class Events:
         self._first = 0
         self._dropped = 0
         self._is_over = False
+        self._is_stopping = False
         self._is_hurried = False
         self._thread: threading.Thread | None = None
 
@@ -586,12 +603,14 @@ class Events:
                 self._dropped += 1
                 return
             while kind == "delta" and self._bytes > MAX_PENDING_BYTES and not self._is_over:
+                if self._is_stopping:
+                    return  # the deltas of a run that must stop are not its output
                 self._changed.wait()
             if self._is_over:
                 return
             self.has_deltas = self.has_deltas or kind == "delta"
-            if kind == "progress" and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
-                self._bytes -= len(self._pending.pop()[1])  # only the last value counts
+            if kind in REPLACEABLE and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
+                self._bytes -= len(self._pending.pop()[1])
             self._pending.append((kind, line))
             self._bytes += len(line)
             if self._thread is None:
@@ -610,6 +629,12 @@ class Events:
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._is_over or not self._pending)
             self._is_hurried = False
+
+    def stop_waiting(self) -> None:
+        """The run must stop, so its handler waits for no room any more."""
+        with self._changed:
+            self._is_stopping = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         with self._changed:
@@ -685,6 +710,8 @@ class _Leased:
         self.token: str = claimed["lease_token"]
         self.deadline_s = deadline_s
         self.gone = threading.Event()
+        # Set once no end of the run counts.
+        self._useless = Cancelled()
         self._is_ending = False
         self._over_at: float | None = None
         # Called with a model and the seconds for which no run of it can be carried out here.
@@ -693,7 +720,7 @@ class _Leased:
         self._handler = handler
         self._service = service
         self._events = Events(self._send)
-        files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads, self.gone)
+        files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads, self._useless)
         self.run = Run(claimed, self._events.add, files, self._events.has_room)
 
     def carry_out(self) -> None:
@@ -711,6 +738,9 @@ class _Leased:
                 self._over_at = time.monotonic()
             self.run.cancelled.reason = reason
             self.run.cancelled.set()
+            self._events.stop_waiting()
+            if reason == "timed_out":
+                self._useless.set()
 
     @property
     def outlived_s(self) -> float:
@@ -737,6 +767,7 @@ class _Leased:
 
     def _close(self) -> None:
         self.gone.set()
+        self._useless.set()
         self._events.close()
 
     def _path(self, call: str) -> str:
@@ -1214,9 +1245,110 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Socket:
+    """The socket of a transfer. It is shut down once the run must stop, so that nothing waits for its peer."""
+
+    def __init__(self, over: Cancelled) -> None:
+        self._over = over
+        self._lock = threading.Lock()
+        self._held: socket.socket | None = None
+
+    def __enter__(self) -> _Socket:
+        self._over.then(self._shut)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.forget(self._shut)
+        self._release()
+
+    def hold(self, sock: socket.socket) -> None:
+        """Holds a duplicate, because TLS replaces the socket of a connection. Raises if the run must stop."""
+        self._release()
+        with self._lock:
+            self._held = sock.dup()
+        if self._over.is_set():
+            raise ConnectionAbortedError("the run must stop")
+
+    def _shut(self) -> None:
+        with self._lock:
+            try:
+                if self._held is not None:
+                    self._held.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _release(self) -> None:
+        with self._lock:
+            if self._held is not None:
+                self._held.close()
+                self._held = None
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection whose socket is held while it connects, too."""
+
+    held: _Socket
+
+    def connect(self) -> None:
+        fault = OSError("the host has no address")
+        for family, kind, protocol, _, address in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM):
+            sock: socket.socket | None = None
+            try:
+                sock = socket.socket(family, kind, protocol)
+                self._reach(sock, address)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.sock = sock
+                return
+            except OSError as error:
+                fault = error
+                if sock is not None:
+                    sock.close()
+        raise fault
+
+    def _reach(self, sock: socket.socket, address: Any) -> None:
+        """Connects. Only a socket that has begun to connect can be shut down."""
+        sock.setblocking(False)
+        fault = sock.connect_ex(address)
+        self.held.hold(sock)
+        if fault in (errno.EINPROGRESS, errno.EWOULDBLOCK):
+            with selectors.DefaultSelector() as connected:
+                connected.register(sock, selectors.EVENT_WRITE)
+                if not connected.select(self.timeout):
+                    raise TimeoutError("timed out")
+            fault = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if fault != 0:
+            raise OSError(fault, os.strerror(fault))
+        sock.settimeout(self.timeout)
+
+
+class _SecureConnection(http.client.HTTPSConnection, _Connection):
+    """Its `connect` calls that of _Connection before the handshake."""
+
+
+class _Request(urllib.request.Request):
+    held: _Socket
+
+
+def _connection(held: _Socket, scheme: str, host: str, **how: Any) -> _Connection:
+    made = (_SecureConnection if scheme == "https" else _Connection)(host, **how)
+    made.held = held
+    return made
+
+
+class _HeldHandler(urllib.request.HTTPHandler):
+    def http_open(self, request: Any) -> Any:
+        return self.do_open(functools.partial(_connection, request.held, "http"), request)
+
+
+class _HeldSecureHandler(urllib.request.HTTPSHandler):
+    def https_open(self, request: Any) -> Any:
+        return self.do_open(functools.partial(_connection, request.held, "https"), request)
+
+
 # No call of a worker goes through a proxy of the environment, which would see the key and the lease.
 _NO_PROXY = urllib.request.ProxyHandler({})
 _OPENER = urllib.request.build_opener(_NO_PROXY, _NoRedirect)
+_HELD_OPENER = urllib.request.build_opener(_NO_PROXY, _NoRedirect, _HeldHandler, _HeldSecureHandler)
 _FOLLOWING_OPENER = urllib.request.build_opener(_NO_PROXY)
 
 
@@ -1241,32 +1373,40 @@ class _Files:
     """The files of one run."""
 
     def __init__(
-        self, service: _Service, path: str, token: str, downloads: Sequence[str], gone: threading.Event
+        self, service: _Service, path: str, token: str, downloads: Sequence[str], useless: Cancelled
     ) -> None:
         self._service = service
         self._path = path
         self._token = token
         self._downloads = downloads
-        self._gone = gone
+        # Ends uploads. A cancel does not, because the run may still have an output.
+        self._useless = useless
 
     def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
         is_ours = source_of(url, self._service.base, self._downloads)[1]
+
+        def fetch() -> None:
+            with _Socket(cancelled) as held:
+                arrival.take(functools.partial(self._followed, held), url, cancelled)
+
         with _Arrival(to) as arrival:
             try:
-                self._persist(lambda: arrival.take(self._followed, url, cancelled), cancelled, is_ours, arrival.size)
+                self._persist(fetch, cancelled, is_ours, arrival.size)
             except TransferError:
                 if cancelled.is_set():
                     raise Stopped(cancelled.reason) from None
                 raise
             return arrival.whole()
 
-    def _followed(self, url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
+    def _followed(self, held: _Socket, url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
         """Follows redirects only to places that may be called themselves."""
         for _ in range(6):
             source, is_ours = source_of(url, self._service.base, self._downloads)
             headers = {**self._service.authorization, "Lease-Token": self._token} if is_ours else {}
             try:
-                return _OPENER.open(urllib.request.Request(source, headers={**headers, **fields}), timeout=60), is_ours
+                request = _Request(source, headers={**headers, **fields})
+                request.held = held
+                return _HELD_OPENER.open(request, timeout=60), is_ours
             except urllib.error.HTTPError as error:
                 location = error.headers.get("location")
                 if not 300 <= error.code <= 399 or location is None:
@@ -1288,13 +1428,14 @@ class _Files:
             is_path = isinstance(content, (str, os.PathLike))
             file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
             try:
-                _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type, name)
+                with _Socket(self._useless) as held:
+                    _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type, name, held)
             finally:
                 if is_path:
                     file.close()
             return str(answer.body["file_url"])
 
-        return str(self._persist(send, self._gone, True))
+        return str(self._persist(send, self._useless, True))
 
     def _persist(
         self, attempt: Callable[[], Any], over: threading.Event, is_ours: bool, size: Callable[[], int] = lambda: 0
@@ -1310,9 +1451,9 @@ class _Files:
                     backoff.reset()
                 tries += 1
                 is_away = is_ours and broken.is_away and not self._service.is_inherited
-                if over.is_set() or (tries >= MAX_TRIES and not is_away):
+                is_last = tries >= MAX_TRIES and not is_away
+                if is_last or over.wait(backoff.next(broken.retry_after)):
                     raise TransferError(str(broken), status=broken.status) from broken
-                over.wait(backoff.next(broken.retry_after))
 
 
 class _Broken(Exception):
@@ -1381,11 +1522,13 @@ class _Arrival:
             raise _Broken(f"The download got no answer: {_said(error)}") from error
         with answer:
             self._begin(answer)
-            while True:
+            # A server may leave the connection open after the last byte.
+            while self._size is None or self._count < self._size:
                 if cancelled.is_set():
                     raise TransferError("The run must stop.")
                 try:
-                    block = answer.read(BLOCK_BYTES)
+                    # Not read, which waits for the whole block.
+                    block = answer.read1(BLOCK_BYTES if self._size is None else min(BLOCK_BYTES, self._size - self._count))
                 except (OSError, http.client.HTTPException) as error:
                     raise self._cut(_said(error)) from error
                 if not block:
@@ -1481,7 +1624,10 @@ class _LocalFiles:
 
 
 def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
-    """Returns the address of a file, and whether the key is sent. Other addresses must be allowed."""
+    """Returns the address of a file, and whether the key is sent.
+
+    It is sent to no other paths of the service than those of files and inputs. Anything else must be allowed.
+    """
     try:
         to = quote(urljoin(base, url), safe="!#$%&'()*+,/:;=?@[]~")
         parts = urlsplit(to)
@@ -1491,13 +1637,21 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
     if "@" in parts.netloc:
         raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
-        if _origin(to) == _origin(base):
-            return to, True
+        service = urlsplit(base)
+        is_there = _origin(to) == _origin(base)
+        root = service.path.rstrip("/")
+        path = parts.path[len(root) :] if is_there and parts.path.startswith(f"{root}/") else parts.path
+        is_ours = path.startswith(("/v1/files/", "/v1/worker/")) and DOTS.search(path) is None
+        # Callers may know the service by another address than its workers do.
+        ours = parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
+        if is_ours and is_there:
+            return ours, True
         if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
             return to, False
-        # Callers may know the service by another address than its workers do.
-        if parts.path.startswith(("/v1/files/", "/v1/worker/")):
-            return urljoin(base, parts._replace(scheme="", netloc="", fragment="").geturl()), True
+        if is_ours:
+            return ours, True
+        if is_there:
+            raise Fail("Nothing is downloaded from the service except files.")
     origin = f"{parts.scheme}://{parts.netloc}"
     raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
 
@@ -1546,10 +1700,9 @@ class _Sending:
         return TransferError(f"The file {self._name} changed while it was uploaded: {said}. Upload files only after they are written and closed.")
 
 
-def _put(url: str, file: Any, content_type: str, name: str) -> None:
+def _put(url: str, file: Any, content_type: str, name: str, held: _Socket) -> None:
     parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=60)
+    connection = _connection(held, parts.scheme, parts.netloc, timeout=60)
     target = parts._replace(scheme="", netloc="", fragment="").geturl()
     sending = _Sending(file, name)
     headers = {"Content-Type": content_type, "Content-Length": str(sending.size)}

@@ -125,6 +125,13 @@ def test_only_the_last_progress_of_those_that_wait_is_sent() -> None:
     assert sent.batches == [(0, [0]), (1, [0.3])]
 
 
+def test_a_handler_reports_what_it_has_used(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start('def uses(input, run): run.usage({"tokens": 48})\nserve({"me/x": uses})')
+    until(lambda: protocol.of("output"))
+    assert protocol.events() == [{"type": "usage", "usage": {"tokens": 48}}]
+
+
 def test_log_lines_that_nobody_takes_do_not_heap_up() -> None:
     ready = threading.Event()
     sent = Sent(lambda: [ready.wait(), None][1])
@@ -136,14 +143,15 @@ def test_log_lines_that_nobody_takes_do_not_heap_up() -> None:
     assert sum(len(batch) for _, batch in sent.batches) < 1_200
 
 
-def test_a_generator_waits_while_too_much_is_pending_until_the_lease_is_gone() -> None:
+@pytest.mark.parametrize("end", [Events.close, Events.stop_waiting], ids=["the lease is gone", "the run must stop"])
+def test_a_generator_waits_while_too_much_is_pending_until(end: Any) -> None:
     never = threading.Event()
     sent = Sent(lambda: [never.wait(), None][1])
     adding = threading.Thread(target=lambda: [sent.delta("x" * 8_000) for _ in range(200)], daemon=True)
     adding.start()
     until(lambda: sent.batches)
     assert adding.is_alive()
-    sent.events.close()
+    end(sent.events)
     adding.join(10)
     assert not adding.is_alive()
     never.set()
@@ -170,6 +178,10 @@ BASE = "http://queue:3000"
     [
         ("/v1/files/a/b.png", (), (f"{BASE}/v1/files/a/b.png", True)),
         ("https://queue.example.com/v1/files/a/b.png?x=1", (), (f"{BASE}/v1/files/a/b.png?x=1", True)),
+        ("/v1/worker/runs/r1/input", (), (f"{BASE}/v1/worker/runs/r1/input", True)),
+        ("/v1/files/a/b", ("*",), (f"{BASE}/v1/files/a/b", True)),
+        ("/v1/key", ("*",), (f"{BASE}/v1/key", False)),
+        ("/v1/files/a/%2e%2e%2fb", ("*",), (f"{BASE}/v1/files/a/%2e%2e%2fb", False)),
         ("https://images.test/a", ("https://images.test",), ("https://images.test/a", False)),
         ("http://elsewhere/a", ("*",), ("http://elsewhere/a", False)),
     ],
@@ -178,8 +190,43 @@ def test_what_may_be_downloaded(url: str, downloads: tuple[str, ...], source: tu
     assert source_of(url, BASE, downloads) == source
 
 
+DEEP = "https://example.com/queue"
+
+
 @pytest.mark.parametrize(
-    "url", ["http://169.254.169.254/", "http://queue:3001/v1/key", "file:///etc/passwd", "https://images.test.evil/"]
+    ("url", "source"),
+    [
+        ("/v1/files/a/b", (f"{DEEP}/v1/files/a/b", True)),
+        (f"{DEEP}/v1/files/a/b?x=1", (f"{DEEP}/v1/files/a/b?x=1", True)),
+        ("https://example.com/v1/worker/runs/r1/input", (f"{DEEP}/v1/worker/runs/r1/input", True)),
+        ("http://queue:3000/v1/files/a/b", (f"{DEEP}/v1/files/a/b", True)),
+        (f"{DEEP}/v1/key", (f"{DEEP}/v1/key", False)),
+        ("https://example.com/other/v1/files/a/b", ("https://example.com/other/v1/files/a/b", False)),
+    ],
+)
+def test_the_address_of_the_service_may_have_a_path(url: str, source: tuple[str, bool]) -> None:
+    assert source_of(url, DEEP, ("https://example.com",)) == source
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/v1/key",
+        f"{BASE}/v1/admin/keys",
+        "/v1/files",
+        "/v1/files/../key",
+        f"{BASE}/v1/files/../key",
+        "/v1/files/%2e%2E/a/key",
+        "/v1/files/..%2fkey",
+        "/v1/files/a/..%5C..%5c..%5Ckey",
+        "/v1/files/..\\key",
+        "https://queue.example.com/v1/files/../key",
+        "https://queue.example.com/v1/worker/%2e%2e/key",
+        "http://169.254.169.254/",
+        "http://queue:3001/v1/key",
+        "file:///etc/passwd",
+        "https://images.test.evil/",
+    ],
 )
 def test_what_may_not_be_downloaded(url: str) -> None:
     with pytest.raises(Fail, match="Nothing is downloaded from"):
@@ -229,6 +276,26 @@ def test_a_worker_that_has_nothing_to_do_and_is_told_to_drain_leaves(protocol: P
     program.communicate(timeout=20)
     assert program.returncode == 0
     assert [name for name, _, _ in protocol.calls] == ["claims", "beats", "workers"]
+
+
+def test_a_handler_whose_parts_do_not_get_through_ends_after_a_cancel(
+    protocol: Protocol, start: Any, tmp_path: Path
+) -> None:
+    protocol.run = RUN
+    protocol.next["events"] = [(503, {"code": "unavailable", "retry_after_s": 60})]
+    start("""
+def tell(input, run):
+    try:
+        while True:
+            yield "x" * 8_000
+    finally:
+        open("ended", "x")
+
+serve({"me/x": tell})
+""")
+    until(lambda: protocol.of("events"))
+    protocol.beat = {"cancel": ["r1"]}
+    until((tmp_path / "ended").exists)
 
 
 def test_an_output_is_put_until_it_is_taken(protocol: Protocol, start: Any) -> None:

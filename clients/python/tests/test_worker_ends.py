@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nowserving.worker import Fail, _put, failure_of
+from nowserving.worker import Cancelled, Fail, _put, _Socket, failure_of
 from scripted import Scripted, answer
 from support import until
 from worker_protocol import RUN, Protocol
@@ -113,7 +113,8 @@ def test_an_answer_before_the_end_of_an_upload_is_read() -> None:
         threading.Thread(target=refuse, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/upload"
         with pytest.raises(Fail, match="The upload of a.png was refused: It is too large."):
-            _put(url, io.BytesIO(bytes(50_000_000)), "image/png", "a.png")
+            with _Socket(Cancelled()) as held:
+                _put(url, io.BytesIO(bytes(50_000_000)), "image/png", "a.png", held)
 
 
 @pytest.mark.parametrize("details", ['{"score": float("nan")}', "{1, 2}"])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
+import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -30,7 +33,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def files_of(url: str, downloads: tuple[str, ...] = ()) -> Any:
-    return worker._Files(worker._Service(url, "ns_k"), "/runs/r1/files", "t1", downloads, threading.Event())
+    return worker._Files(worker._Service(url, "ns_k"), "/runs/r1/files", "t1", downloads, Cancelled())
 
 
 def download(server: Scripted, to: Path | None = None, cancelled: Cancelled | None = None) -> Any:
@@ -148,6 +151,125 @@ def test_a_service_that_is_away_is_asked_for_as_long_as_the_lease_lives(tmp_path
             files.download("/v1/files/1/a.bin", tmp_path / "a.bin", cancelled)
     assert raised.value.reason == "lost"
     assert [*tmp_path.iterdir()] == []
+
+
+@contextmanager
+def endless(start: bytes, rest: bytes) -> Iterator[str]:
+    """A server that answers the start and then byte after byte of the rest, and never ends."""
+    over = threading.Event()
+
+    def answer() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65_536)
+            connection.sendall(start)
+            for byte in rest:
+                if over.wait(0.05):
+                    return
+                try:
+                    connection.sendall(bytes([byte]))
+                except OSError:
+                    return
+            over.wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=answer, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            over.set()
+
+
+@contextmanager
+def unreachable() -> Iterator[str]:
+    """A server whose full backlog lets connections wait."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(server.getsockname())
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        for one in waiting:
+            one.close()
+
+
+def ended(call: Callable[[], Any], end: Callable[[], Any]) -> BaseException:
+    """Calls in a thread and, once that waits for its peer, ends it. Returns what it raised."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert thread.ident is not None
+    until(lambda: sys._current_frames()[thread.ident].f_code.co_name in ("select", "readinto", "do_handshake"))
+    end()
+    [error] = until(lambda: raised)
+    return error
+
+
+HEAD = answer(b"", length=len(WHOLE))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "peer"),
+    [
+        ("http", unreachable()),
+        ("https", endless(b"", b"")),
+        ("http", endless(b"", b"")),
+        ("http", endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 1_000)),
+        ("http", endless(HEAD, b"")),
+        ("http", endless(HEAD, WHOLE)),
+        ("http", endless(chunked(WHOLE[:9], is_whole=False), b"")),
+    ],
+    ids=["no connection", "no handshake", "no answer", "a slow head", "no body", "a slow body", "half of a body"],
+)
+def test_a_cancel_ends_a_download_whatever_it_waits_for(tmp_path: Path, scheme: str, peer: Any) -> None:
+    cancelled = Cancelled()
+    cancelled.reason = "cancelled"
+    files = files_of("http://127.0.0.1:1", ("*",))
+    with peer as place:
+        url = f"{scheme}://{place}/a.bin"
+        error = ended(lambda: files.download(url, tmp_path / "a.bin", cancelled), cancelled.set)
+    assert isinstance(error, Stopped)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_worker_whose_download_waits_claims_again_after_a_cancel(protocol: Protocol, start: Any) -> None:
+    handler = "def fetch(input, run):\n    run.log('begun')\n    return run.download(input)"
+    with endless(b"", b"") as place:
+        protocol.run = {**RUN, "input": f"http://{place}/a.bin"}
+        start(f'{handler}\nserve({{"me/x": fetch}}, downloads=["*"])')
+        until(protocol.events)
+        protocol.beat = {"cancel": ["r1"]}
+        [failure] = until(lambda: protocol.of("failure"))
+        until(lambda: len(protocol.of("claims")) == 2)
+    assert json.loads(failure) == {"message": "The run must stop: cancelled.", "retryable": False}
+
+
+def test_an_upload_ends_once_no_end_of_its_run_counts() -> None:
+    with endless(b"", b"") as place:
+        urls = answer(json.dumps({"file_url": "/v1/files/1/a", "upload_url": f"http://{place}/upload"}).encode())
+        with Scripted(urls) as server:
+            files = files_of(server.url)
+
+            def lose() -> None:
+                until(lambda: server.heads)
+                files._useless.set()
+
+            error = ended(lambda: files.upload("a.bin", b"123", "image/png"), lose)
+    assert isinstance(error, TransferError)
+
+
+def test_a_server_may_leave_the_connection_of_a_whole_file_open() -> None:
+    with endless(answer(WHOLE, ETag=ETAG), b"") as place:
+        assert files_of("http://127.0.0.1:1", ("*",)).download(f"http://{place}/a.bin", None, Cancelled()) == WHOLE
 
 
 def test_a_target_that_cannot_be_a_file_is_said_at_once(tmp_path: Path) -> None:

@@ -53,8 +53,9 @@ export class WorkerCalls {
     deadline.start(held + (body?.length ?? 0) / bytesPerMs);
     try {
       const url = `${this.base}/v1/worker${path}`;
-      const response = await fetch(url, { method, headers, body: body ?? null, signal: deadline.signal });
-      return await answerOf(response);
+      const init = { method, headers, body: body ?? null, signal: deadline.signal };
+      // Another origin must get neither the lease nor an output.
+      return await answerOf(await fetch(url, { ...init, redirect: 'manual' }));
     } finally {
       deadline.end();
     }

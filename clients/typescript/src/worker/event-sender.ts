@@ -3,10 +3,16 @@ import { jsonOf } from './json-text.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 
+/** Whole numbers by name, such as tokens or seconds. The names of nested numbers are joined by points. */
+export interface Usage {
+  readonly [name: string]: number | Usage;
+}
+
 /** An event that a run emits, as a line of NDJSON. */
 export type RunEvent =
   | { type: 'log'; level: LogLevel; source?: 'stdout' | 'stderr'; message: string }
   | { type: 'progress'; value: number; message?: string }
+  | { type: 'usage'; usage: Usage }
   | { type: 'delta'; delta: unknown };
 
 export const lineOf = (event: RunEvent): string =>
@@ -21,6 +27,8 @@ interface Line {
   text: string;
 }
 
+/** Types of which only the last event counts. */
+const replaceable: readonly RunEvent['type'][] = ['progress', 'usage'];
 const batchMs = 100;
 const batchBytes = 16 * 1024;
 /** Above this size, generators wait and log lines are dropped. */
@@ -38,6 +46,7 @@ export class EventSender {
   private dropped = 0;
   private lastSentMs = -Infinity;
   private isOver = false;
+  private isStopping = false;
   private isHurried = false;
   private sending: Promise<void> | undefined;
   private readonly wakes = new Set<() => void>();
@@ -52,8 +61,8 @@ export class EventSender {
     }
     const line = { type: event.type, text: `${lineOf(event)}\n` };
     const last = this.pending.length > this.inFlight ? this.pending.at(-1) : undefined;
-    if (event.type === 'progress' && last?.type === 'progress') {
-      this.bytes -= sizeOf(this.pending.pop()!); // only the last value counts
+    if (replaceable.includes(event.type) && last?.type === event.type) {
+      this.bytes -= sizeOf(this.pending.pop()!);
     }
     this.pending.push(line);
     this.bytes += sizeOf(line);
@@ -69,9 +78,15 @@ export class EventSender {
     this.isHurried = false;
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more, or when the run must stop. */
   async room(): Promise<void> {
-    while (this.bytes > maxPendingBytes && !this.isOver) await this.woken();
+    while (this.bytes > maxPendingBytes && !this.isOver && !this.isStopping) await this.woken();
+  }
+
+  /** The run must stop, so its handler waits for no room any more. */
+  stopWaiting(): void {
+    this.isStopping = true;
+    this.wake();
   }
 
   /** Stops sending. */

@@ -45,7 +45,7 @@ async function outputOf(result: unknown, run: Run, room: () => Promise<void>): P
 }
 
 /** The methods of a run that only emit events. */
-export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' | 'delta'> {
+export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' | 'usage' | 'delta'> {
   return {
     log(message: unknown, level: LogLevel = 'INFO', source) {
       const text = String(message).slice(0, maxMessageLength);
@@ -54,6 +54,9 @@ export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' |
     progress(value, message) {
       if (!(value >= 0 && value <= 1)) throw new TypeError(`Progress must be from 0 to 1, not ${value}.`);
       add({ type: 'progress', value, ...(message !== undefined && { message }) });
+    },
+    usage(used) {
+      add({ type: 'usage', usage: used });
     },
     delta(value) {
       const delta = typeof value === 'string' ? value : new JsonText(jsonOf(value));

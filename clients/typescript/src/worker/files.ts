@@ -11,7 +11,9 @@ import { Broken, Fail, missing, TransferError } from './failures.js';
 const maxTries = 6;
 const maxPauseMs = 8_000;
 const maxRedirects = 5;
-const ownFile = /^\/v1\/(files|worker)\//;
+const ownPath = /^\/v1\/(files|worker)\//;
+/** A segment of dots, which something between worker and service may resolve even if it is encoded. */
+const dots = /(\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|$)/i;
 
 export interface FileAccess {
   calls: WorkerCalls;
@@ -23,8 +25,8 @@ export interface FileAccess {
 }
 
 /**
- * Returns the URL that a file is fetched from, and whether the key is sent with the call. Other origins must be
- * allowed.
+ * Returns the URL that a file is fetched from, and whether the key is sent with the call. It is sent to no other paths
+ * of the service than those of files and inputs. Anything else must be allowed.
  */
 export function sourceOf(
   url: string,
@@ -35,12 +37,18 @@ export function sourceOf(
   if (to.username !== '' || to.password !== '')
     throw new Fail('Nothing is downloaded from a URL that holds a name or a password.');
   const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
-  const isOurs = to.origin === new URL(base).origin;
-  if (isHttp && isOurs) return { url: to, isOurs };
-  if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs };
+  const ours = new URL(base);
+  const isThere = to.origin === ours.origin;
+  const root = ours.pathname.replace(/\/+$/, '');
+  const path = isThere && to.pathname.startsWith(`${root}/`) ? to.pathname.slice(root.length) : to.pathname;
+  const isOurs = isHttp && ownPath.test(path) && !dots.test(path);
   // Callers may reach the service at another address than its workers do.
-  if (isHttp && ownFile.test(to.pathname))
-    return { url: new URL(to.pathname + to.search, base), isOurs: true };
+  ours.pathname = root + path;
+  ours.search = to.search;
+  if (isOurs && isThere) return { url: ours, isOurs };
+  if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs: false };
+  if (isOurs) return { url: ours, isOurs };
+  if (isThere) throw new Fail('Nothing is downloaded from the service except files.');
   const origin = to.origin === 'null' ? to.protocol : to.origin;
   throw new Fail(
     `Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`,
@@ -85,7 +93,7 @@ async function followed(
     const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
     if (!isRedirect) return { response: await checked(response, new URL(url, calls.base)), isOurs };
     await response.body?.cancel();
-    next = new URL(location, source).href;
+    next = validUrl(location, source.href).href;
   }
   throw new Fail('The download was redirected too often.');
 }

@@ -100,6 +100,7 @@ export class LeasedRun {
   abort(reason: StopReason): void {
     if (this.isCancelled) return;
     this.stop.abort(new Stopped(reason));
+    this.events.stopWaiting();
     if (reason !== 'shutdown' && !this.isEnding) this.awaitReturn(reason);
   }
 

@@ -1,5 +1,5 @@
 import type { RunFacts } from './claimed-run.js';
-import type { LogLevel } from './event-sender.js';
+import type { LogLevel, Usage } from './event-sender.js';
 
 /** One attempt of one request, as its handler sees it. */
 export interface Run extends RunFacts {
@@ -11,6 +11,8 @@ export interface Run extends RunFacts {
   log(message: string, level?: LogLevel, source?: 'stdout' | 'stderr'): void;
   /** `value` is from 0 to 1. Only the last value shows. */
   progress(value: number, message?: string): void;
+  /** Reports what the run has used so far, such as `{ tokens: 48 }`. The last one becomes `metrics.usage`. */
+  usage(used: Usage): void;
   /**
    * Adds a part of the output, which shows at once. Consecutive texts are joined, other values listed, unless the
    * handler returns an output.

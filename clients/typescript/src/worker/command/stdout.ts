@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { LogLevel } from '../event-sender.js';
+import type { LogLevel, Usage } from '../event-sender.js';
 import { Fail, Retry } from '../failures.js';
 import { memberOf } from '../json-scanner.js';
 import { JsonText } from '../json-text.js';
@@ -22,7 +22,9 @@ export interface StdoutReader {
   output(): string | undefined;
 }
 
-export function readerOf(form: StdoutForm, run: Pick<Run, 'log' | 'progress'>): StdoutReader {
+type Listener = Pick<Run, 'log' | 'progress' | 'usage'>;
+
+export function readerOf(form: StdoutForm, run: Listener): StdoutReader {
   if (form === 'json') return new JsonReader();
   return form === 'text' ? new TextReader() : new NdjsonReader(run);
 }
@@ -96,7 +98,7 @@ class NdjsonReader implements StdoutReader {
   private given: string | undefined;
   private hasDeltas = false;
 
-  constructor(private readonly run: Pick<Run, 'log' | 'progress'>) {}
+  constructor(private readonly run: Listener) {}
 
   push(chunk: Uint8Array): unknown[] {
     return this.lines.push(chunk).flatMap((line) => this.read(line));
@@ -114,11 +116,12 @@ class NdjsonReader implements StdoutReader {
 
   private read(line: string): unknown[] {
     if (this.given !== undefined || this.error !== undefined) return [];
-    const { type, message, level, value, delta, output, retryable } = parseLine(line);
-    if (type === 'log') this.run.log(textOf(message), levels[String(level).toUpperCase()]);
+    const { type, message, level, source, value, usage, delta, output, retryable } = parseLine(line);
+    if (type === 'log') this.run.log(textOf(message), levels[String(level).toUpperCase()], sourceOf(source));
     else if (type === 'progress' && typeof value === 'number' && value >= 0 && value <= 1) {
       this.run.progress(value, message === undefined ? undefined : textOf(message));
-    } else if (type === 'delta' && delta !== undefined) {
+    } else if (type === 'usage' && isUsage(usage)) this.run.usage(usage);
+    else if (type === 'delta' && delta !== undefined) {
       this.hasDeltas = true;
       return [typeof delta === 'string' ? delta : new JsonText(memberOf(line, 'delta')!)];
     } else if (type === 'output' && output !== undefined) this.given = memberOf(line, 'output');
@@ -139,6 +142,12 @@ function parseLine(line: string): Record<string, unknown> & { type: string } {
   }
   throw new Fail('The command printed a line that is not a JSON object with a "type".');
 }
+
+const isUsage = (value: unknown): value is Usage =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const sourceOf = (source: unknown): 'stdout' | 'stderr' | undefined =>
+  source === 'stdout' || source === 'stderr' ? source : undefined;
 
 const textOf = (message: unknown): string =>
   typeof message === 'string' ? message : (JSON.stringify(message) ?? '');
