@@ -8,7 +8,7 @@ const rooms = {
   allowances: ['config', 'errors', 'internals', 'tools'],
   'embedded-postgres': [],
   database: ['config', 'errors', 'internals', 'tools'],
-  models: ['config', 'errors', 'tools'],
+  models: ['config', 'errors', 'database', 'tools'],
   json: ['http', 'queue', 'models', 'errors', 'tools'],
   queue: ['config', 'errors', 'database', 'models', 'tools', 'tracing'],
   runners: ['json', 'files', 'queue', 'models', 'outgoing', 'config', 'errors', 'tools', 'tracing'],
