@@ -102,6 +102,7 @@ export class Runs {
       await this.ends.complete(execution, await this.whole(execution, end), verdict);
       ending = endingOf(end);
     } finally {
+      execution.close();
       // A run that is slow to stop may outlive its lease, and this node may have the next run of its request by then.
       if (this.going.get(claimed.id) === execution) this.going.delete(claimed.id);
       this.circuits.endRun(destination);
@@ -120,6 +121,7 @@ export class Runs {
     const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
     const books: RunBooks = {
       facts: (id) => this.store.facts(id),
+      keepLease: (run) => this.store.keepLease(run.claimed),
       keepFollowed: (run, answer) => this.followed.keep(run, answer),
       forgetFollowed: (run) => this.followed.forget(run),
     };
