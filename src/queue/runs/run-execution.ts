@@ -67,7 +67,7 @@ export class RunExecution implements Run {
   constructor(
     readonly claimed: Claimed,
     readonly model: Model,
-    private readonly openWriter: (claimed: Claimed) => EventWriter,
+    private readonly openWriter: (claimed: Claimed, onLost: () => void) => EventWriter,
     private readonly now: () => number,
     readonly memory: Run['memory'],
     private readonly books: RunBooks,
@@ -146,7 +146,7 @@ export class RunExecution implements Run {
   }
 
   private get words(): EventWriter {
-    return (this.writer ??= this.openWriter(this.claimed));
+    return (this.writer ??= this.openWriter(this.claimed, () => this.abort('lost')));
   }
 
   reached(): void {
