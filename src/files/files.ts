@@ -45,10 +45,6 @@ export interface FileView {
 /** The run that waits while a file it made cannot be stored. */
 export interface Maker {
   requestId: string;
-  /** Memory for what the disk does not take. */
-  memory: Memory;
-  /** Called once all bytes have come, so that the run is done. */
-  made(): void;
   /** Ends the wait. */
   signal: AbortSignal;
 }
@@ -145,23 +141,30 @@ export class Files {
   }
 
   /**
-   * Keeps a file that a run of a request makes, and uses up its chunks. The file belongs to the key of the request. If
-   * a disk or a database does not take it, it waits, so that the model's work need not be repeated. Throws
-   * `StorageUnavailable` if memory has no room for what the disk does not take.
+   * Receives the bytes of a file that a run makes, and uses up its chunks. Throws `StorageUnavailable` if `memory` has
+   * no room for what the disk does not take.
+   */
+  async receive(source: AsyncIterable<Buffer>, memory: Memory): Promise<Received> {
+    try {
+      return await this.spool.receive(source, memory);
+    } catch (error) {
+      this.note(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Keeps a file that a run of a request has made, and uses up its bytes. The file belongs to the key of the request.
+   * If a disk or a database does not take it, it waits, so that the model's work need not be repeated.
    */
   async keep(
-    source: AsyncIterable<Buffer>,
+    part: Received,
     { contentType: given, fileName }: { contentType: string; fileName?: string | undefined },
     maker: Maker,
   ): Promise<FileView> {
-    const part = await this.spool.receive(source, maker.memory).catch((error: unknown) => {
-      this.note(error);
-      throw error;
-    });
     const id = randomUUID();
     let mayBeStored = false;
     try {
-      maker.made();
       const { keyId, base } = await this.untilTaken(maker, () => this.ownerOf(maker.requestId));
       const contentType = isContentType(given) ? given : otherType;
       const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };

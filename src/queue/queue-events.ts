@@ -51,7 +51,7 @@ export interface QueueChanges {
   output?: OutputRows[];
   /** Running requests asked to stop. The node that executes a run aborts it. */
   toStop?: string[];
-  /** Requests whose workers have lost their leases. */
+  /** Requests with runs that have lost their leases. The node or worker that still executes one stops it. */
   lost?: string[];
   /** Uids of workers that are new, or that have a new order of an operator. */
   workers?: string[];

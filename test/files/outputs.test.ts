@@ -9,8 +9,20 @@ import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 
 const maxFileBytes = 300_000;
+const follow = {
+  url: '{base}/jobs/{$.id}',
+  every: '20ms',
+  done: '$.files',
+  output: '$.files',
+  files: '$[*]',
+  cancel: { method: 'DELETE', url: '{base}/jobs/{$.id}' },
+};
 const { service, calls, model } = testQueue({
-  models: { 'test/model': {}, 'test/fractal': { runner: { kind: 'demo', demo: 'fractal' } } },
+  models: {
+    'test/model': {},
+    'test/fractal': { runner: { kind: 'demo', demo: 'fractal' } },
+    'test/followed': { concurrency: 1, timeout: '2s', runner: { path: '/prompt', follow } },
+  },
   limits: '1000/s',
   config: { maxFileBytes },
 });
@@ -107,6 +119,36 @@ test('an answer that breaks off leaves nothing', async () => {
   expect(await files.onDisk()).toEqual(before);
 });
 
+test.each([
+  ['is not answered', undefined],
+  ['stops in the middle', 'abc'],
+])('a run times out if the second file of its output %s, and leaves no file', async (_, beginning) => {
+  const before = await files.onDisk();
+  let isHanging = true;
+  const cancelled: string[] = [];
+  model.respond = ({ method, url, response }) => {
+    const file = { 'content-type': 'image/png', 'content-length': 1_000 };
+    if (method === 'DELETE') cancelled.push(url);
+    if (url === '/files/2' && isHanging) {
+      if (beginning !== undefined) response.writeHead(200, file).write(beginning);
+    } else if (url.startsWith('/files/')) response.writeHead(200, file).end(someBytes(1_000));
+    else {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(method === 'POST' ? { id: 7 } : { files: ['/files/1', '/files/2'] }));
+    }
+  };
+  const id = await calls.run('test/followed');
+  expect((await calls.status(id)).error?.code).toBe('timed_out');
+  expect(await files.onDisk()).toEqual(before);
+  await until(() => cancelled.includes('/jobs/7'), { message: 'the run is cancelled at its server' });
+  // Its slot is free again.
+  isHanging = false;
+  const output = (await (await calls.response(await calls.run('test/followed'))).json()) as string[];
+  expect(await Promise.all(output.map(async (url) => (await files.bytes(url)).length))).toEqual([
+    1_000, 1_000,
+  ]);
+});
+
 test('an answer of any other type fails, and the error names the accepted types', async () => {
   const id = await answered('text/html', '<p>');
   expect((await calls.status(id)).error?.message).toMatch(
@@ -155,10 +197,10 @@ async function keepEndingBy(
     yield Buffer.from(bytes);
   })();
   const memory = { take: () => true, release: () => undefined };
-  const maker = { requestId, memory, made: () => undefined, signal: stop.signal };
-  const [keeping] = await Promise.allSettled([
-    service.app.get(Files).keep(chunks, { contentType: 'image/png' }, maker),
-  ]);
+  const all = service.app.get(Files);
+  const part = await all.receive(chunks, memory);
+  const maker = { requestId, signal: stop.signal };
+  const [keeping] = await Promise.allSettled([all.keep(part, { contentType: 'image/png' }, maker)]);
   Reflect.deleteProperty(rows, 'end');
   return { keeping, id };
 }

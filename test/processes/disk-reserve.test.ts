@@ -1,5 +1,6 @@
 import type { StatsFs } from 'node:fs';
 import { DiskSpace } from '../../src/files/disk-space.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { UnstoredResults } from '../../src/queue/runs/unstored-results.js';
 import { FileCalls, someBytes } from '../support/file-calls.js';
 import { scrape } from '../support/metrics.js';
@@ -10,9 +11,17 @@ import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { WorkerCalls } from '../support/worker-calls.js';
 
+const follow = {
+  url: '{base}/jobs/{$.id}',
+  every: '20ms',
+  done: '$.files',
+  output: '$.files',
+  files: '$[*]',
+};
 const { service, calls, model } = testQueue({
   models: {
     'test/model': { timeout: '2s', attempts: 3 },
+    'test/followed': { timeout: '2s', attempts: 3, runner: { path: '/prompt', follow } },
     'test/text': { attempts: 3 },
     'test/pulled': { runner: { kind: 'worker' } },
   },
@@ -44,11 +53,25 @@ function disk(freeBytes: number): void {
 let looks = 0;
 
 /** Makes the database refuse writes to a table, as if its disk were full. */
-async function refuse(table: string, verb = 'INSERT'): Promise<() => Promise<unknown>> {
+async function refuse(table: string, verb = 'INSERT', each = 'STATEMENT'): Promise<() => Promise<unknown>> {
   await service.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE disk_full USING MESSAGE = 'could not extend file: No space left on device'; END $$;
-    CREATE TRIGGER refuse BEFORE ${verb} ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+    CREATE TRIGGER refuse BEFORE ${verb} ON ${table} FOR EACH ${each} EXECUTE FUNCTION refuse()`);
   return () => service.query(`DROP TRIGGER refuse ON ${table}; DROP FUNCTION refuse`);
+}
+
+/** Waits until a run has kept its lease past its deadline, and lets a rescue find the lease 38 s after that deadline. */
+async function rescueOverdue(id: string): Promise<void> {
+  const isKept = `SELECT FROM lease WHERE request_id = $1 AND deadline_at > started_at + interval '2 s'`;
+  await until(async () => (await service.query(isKept, [id])).length > 0, {
+    message: 'the run has kept its lease',
+  });
+  await service.query(
+    `UPDATE lease SET started_at = started_at - interval '40 s', deadline_at = deadline_at - interval '40 s'
+     WHERE request_id = $1`,
+    [id],
+  );
+  await service.app.get(Rescuer).rescueFromNodes();
 }
 
 function answerWith(bytes: number): void {
@@ -114,11 +137,36 @@ describe('a disk whose free space is only the reserve', () => {
     await until(async () => (await service.query(isOverdue, [id])).length > 0, {
       message: 'the run has taken longer than it may',
     });
+    await rescueOverdue(id);
     expect((await calls.status(id)).status).toBe('IN_PROGRESS');
     disk(50 * gigabyte);
     const { file } = (await (await calls.response(id)).json()) as { file: { url: string } };
     expect(await files.bytes(file.url)).toHaveLength(3 * megabyte);
     expect(model.times(id)).toBe(1);
+  });
+
+  test('holds all files of an output past the timeout of their run', async () => {
+    model.respond = ({ method, url, response }) => {
+      if (url.startsWith('/files/'))
+        return response.writeHead(200, { 'content-type': 'image/png' }).end(someBytes(50_000));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return response.end(
+        JSON.stringify(method === 'POST' ? { id: 7 } : { files: ['/files/1', '/files/2'] }),
+      );
+    };
+    disk(gigabyte);
+    await refusesFiles();
+    const id = await calls.submit('test/followed');
+    await until(async () => (await heldBytes()) >= 100_000, { message: 'both files are held' });
+    await rescueOverdue(id);
+    expect((await calls.status(id)).status).toBe('IN_PROGRESS');
+    disk(50 * gigabyte);
+    const urls = (await (await calls.response(id)).json()) as string[];
+    expect(urls).toHaveLength(2);
+    for (const url of urls) expect(await files.bytes(url)).toHaveLength(50_000);
+    expect(await service.query('SELECT outcome FROM attempt WHERE request_id = $1', [id])).toEqual([
+      { outcome: 'succeeded' },
+    ]);
   });
 
   test('requeues a run whose result is too large to hold, uses no attempt and does not repeat it in a loop', async () => {
@@ -198,6 +246,20 @@ describe("a database's full disk", () => {
     };
     const id = await calls.submit('test/text');
     await until(async () => (await heldBytes()) >= 5_000);
+    await mend();
+    expect(await (await calls.response(id)).json()).toHaveLength(5_000);
+    expect(model.times(id)).toBe(1);
+  });
+
+  test('delays an output past the timeout of its run, and its model runs only once', async () => {
+    const mend = await refuse('request', 'UPDATE', 'ROW WHEN (NEW.output IS NOT NULL)');
+    model.respond = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify('x'.repeat(5_000)));
+    };
+    const id = await calls.submit('test/model');
+    await until(async () => (await heldBytes()) >= 5_000);
+    await rescueOverdue(id);
+    expect((await calls.status(id)).status).toBe('IN_PROGRESS');
     await mend();
     expect(await (await calls.response(id)).json()).toHaveLength(5_000);
     expect(model.times(id)).toBe(1);

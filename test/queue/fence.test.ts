@@ -5,9 +5,14 @@ import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { Heartbeat } from '../../src/queue/cluster/duties/heartbeat.js';
 import { register } from '../../src/queue/cluster/queries/heartbeat.js';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
+import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { Slots } from '../../src/queue/cluster/slots.js';
+import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
 import { submit } from '../../src/queue/submit/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
+import { ModelAdminCalls } from '../support/model-admin-calls.js';
+import type { Call } from '../support/model-server.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/index.js';
@@ -30,6 +35,57 @@ test('a node whose heartbeat is late stops its runs before the other nodes take 
   );
   // Once the node is back, the request runs again.
   await until(async () => (await calls.status(id)).status === 'COMPLETED');
+});
+
+describe('a run stops that has lost its lease although its node lives', () => {
+  const admin = (): ModelAdminCalls => new ModelAdminCalls(service);
+  let id: string;
+  let run: Call;
+
+  beforeEach(async () => {
+    id = await calls.submit(modelId, { attempts: [{ hold: true }, {}] });
+    run = await model.arrived(id);
+  });
+  const stopped = (): Promise<unknown> => until(() => run.closed, { message: 'the run has stopped' });
+  afterEach(async () => {
+    await admin().change(modelId, { paused: null });
+    await calls.reached(id, 'COMPLETED');
+    expect(model.times(id)).toBe(2);
+  });
+
+  test('when a rescue takes it, and nothing else happens', async () => {
+    await admin().change(modelId, { paused: 'hold' });
+    await service.query(
+      `UPDATE lease SET started_at = started_at - interval '2 minutes', deadline_at = deadline_at - interval '2 minutes'
+       WHERE request_id = $1`,
+      [id],
+    );
+    await service.app.get(Rescuer).rescueFromNodes();
+    await stopped();
+  });
+
+  test('when the request starts again on the same node', async () => {
+    await takeLease(0);
+    await service.app.get(Scheduler).runOnce();
+    await stopped();
+  });
+
+  test('when it writes', async () => {
+    await takeLease(600_000);
+    await model.say(id, [{ type: 'log', message: 'a' }]);
+    await stopped();
+    await service.query(`UPDATE delayed_entry SET ready_at = now() WHERE request_id = $1`, [id]);
+    await service.app.get(Promoter).runOnce();
+  });
+
+  /** Takes the lease from the run, as if another node had done it, and its message was lost. */
+  async function takeLease(delayMs: number): Promise<void> {
+    const [lease] = await service.query<{ token: string }>('SELECT token FROM lease WHERE request_id = $1', [
+      id,
+    ]);
+    const returned = { requestId: id, token: lease!.token, attemptOutcome: 'returned', delayMs } as const;
+    expect(await requeue(service.app.get(Database), returned)).toBeDefined();
+  }
 });
 
 test('requests that a fenced node receives from a late claim are requeued, and start with the next grant', async () => {

@@ -2,7 +2,7 @@ import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { type Call, ModelServer } from '../support/model-server.js';
-import { failureOf, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
+import { failureOf, filesBy, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const runner = new HttpRunner(new Config(), new Tracing(), noFiles, threads);
@@ -192,6 +192,28 @@ test('a cancel of an aborted run reaches its server, and a 404 counts as cancell
   answers['DELETE /jobs/a%2Fb'] = [404];
   await runner.cancel(cancelled);
   expect(called().filter((call) => call.startsWith('DELETE'))).toHaveLength(3);
+});
+
+test('a run is made once all files of its output have come, before the first is stored', async () => {
+  const steps: string[] = [];
+  const files = filesBy((bytes) => {
+    steps.push(`stored ${String(bytes)}`);
+    return String(bytes);
+  });
+  const storing = new HttpRunner(new Config(), new Tracing(), files, threads);
+  const respond = server.respond;
+  server.respond = (call) => {
+    if (!call.url.startsWith('/files/')) return respond(call);
+    steps.push(`asked for ${call.url}`);
+    call.response.writeHead(200, { 'content-type': 'image/png' }).end(call.url.slice('/files/'.length));
+  };
+  const output = ['/files/a', 'data:image/png;base64,Yg==', '/files/c'];
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output }];
+  const made = (): unknown => steps.push('made');
+  const one = run({ follow: { ...follow, files: '$[*]' } }, { made });
+  expect(await storing.run(one)).toBe('["a","b","c"]');
+  const asked = ['asked for /files/a', 'asked for /files/c'];
+  expect(steps).toEqual([...asked, 'made', 'stored a', 'stored b', 'stored c']);
 });
 
 test('a file of another origin is not fetched', async () => {

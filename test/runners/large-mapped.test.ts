@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Subject } from 'rxjs';
-import type { Files } from '../../src/files/files.js';
 import { Config } from '../../src/config/config.js';
 import { assemblerOf } from '../../src/json/assemblers.js';
 import type { JobKind, Jobs, Results } from '../../src/json/jobs.js';
@@ -9,7 +8,7 @@ import type { ModelsService } from '../../src/models/models.service.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer } from '../support/model-server.js';
-import { failureOf, testRun, type TestRun } from '../support/test-run.js';
+import { failureOf, filesBy, testRun, type TestRun } from '../support/test-run.js';
 
 /** Notes which jobs are done in threads. */
 class NotedThreads extends JsonThreads {
@@ -28,15 +27,7 @@ class NotedThreads extends JsonThreads {
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Stores nothing: the URL of a file names its bytes and its type. */
-const files = {
-  keep: async (source: AsyncIterable<Buffer>, { contentType }: { contentType: string }) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of source) chunks.push(chunk);
-    return { url: `${contentType} ${sha256(Buffer.concat(chunks))}` };
-  },
-  named: () => Promise.resolve(undefined),
-} as unknown as Files;
+const files = filesBy((bytes, contentType) => `${contentType} ${sha256(bytes)}`);
 
 let threads: NotedThreads;
 let runner: HttpRunner;

@@ -3,7 +3,7 @@ import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer, ndjson } from '../support/model-server.js';
-import { failureOf, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
+import { failureOf, filesBy, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const runner = new HttpRunner(new Config(), new Tracing(), noFiles, threads);
@@ -180,12 +180,10 @@ describe('NDJSON lines', () => {
 
   test('have files, usage and errors read from their output, like a JSON answer', async () => {
     const stored: string[] = [];
-    const files = {
-      keep: async (chunks: AsyncIterable<Buffer>, { contentType }: { contentType: string }) => {
-        for await (const part of chunks) stored.push(`${contentType} ${part.toString()}`);
-        return { url: 'http://files/1' };
-      },
-    } as unknown as Files;
+    const files = filesBy((bytes, contentType) => {
+      stored.push(`${contentType} ${bytes.toString()}`);
+      return 'http://files/1';
+    });
     const keeping = new HttpRunner(new Config(), new Tracing(), files, threads);
     const response = { files: '$.image', usage: '$.used', error: '$.error' };
     answer(

@@ -3,28 +3,20 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Config } from '../../src/config/config.js';
-import type { Files } from '../../src/files/files.js';
 import { RunFailure } from '../../src/queue/runs/runner.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { presetNames } from '../../src/runners/mapping/mapping.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { recorded } from '../support/recorded-streams.js';
 import { png } from '../support/servers/openai.js';
-import { testRun, threads } from '../support/test-run.js';
+import { filesBy, testRun, threads } from '../support/test-run.js';
 
 // Every preset, with each of its answers cut, delayed, doubled, compressed, called by a wrong type, endless, and with
 // other things between its parts: there is one outcome, and an output only if it is the right one.
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Stores nothing: the URL of a file names its bytes. */
-const files = {
-  keep: async (source: AsyncIterable<Buffer>) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of source) chunks.push(chunk);
-    return { url: `file:${sha256(Buffer.concat(chunks))}` };
-  },
-} as unknown as Files;
+const files = filesBy((bytes) => `file:${sha256(bytes)}`);
 
 const maxOutputBytes = 200_000;
 const config = Object.assign(new Config(), { maxOutputBytes });

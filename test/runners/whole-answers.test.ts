@@ -1,18 +1,10 @@
-import type { Files } from '../../src/files/files.js';
 import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer } from '../support/model-server.js';
-import { failureOf, testRun, threads, type TestRun } from '../support/test-run.js';
+import { failureOf, filesBy, testRun, threads, type TestRun } from '../support/test-run.js';
 
-/** Stores nothing: the URL of a file is its bytes. */
-const files = {
-  keep: async (source: AsyncIterable<Buffer>) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of source) chunks.push(chunk);
-    return { url: Buffer.concat(chunks).toString(), content_type: '', size: 0, sha256: '' };
-  },
-} as unknown as Files;
+const files = filesBy(String);
 const runner = new HttpRunner(new Config(), new Tracing(), files, threads);
 const server = new ModelServer();
 beforeAll(() => server.start());
@@ -43,7 +35,7 @@ describe('an answer is complete if it', () => {
     [
       'is a picture with its length',
       `${ended}${png}content-length: 4\r\n\r\nwhole`.slice(0, -1),
-      '{"file":{"url":"whol","content_type":"","size":0,"sha256":""}}',
+      '{"file":{"url":"whol"}}',
     ],
   ])('%s', async (_, bytes, expected) => {
     expect(await runner.run(answered(bytes))).toBe(expected);

@@ -11,6 +11,22 @@ import type { Call } from './model-server.js';
 /** For runs that store no files. */
 export const noFiles = {} as Files;
 
+/** Stores nothing: `urlOf` names a file. */
+export function filesBy(urlOf: (bytes: Buffer, contentType: string) => string): Files {
+  const receive = async (source: AsyncIterable<Buffer>): Promise<object> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of source) chunks.push(chunk);
+    return {
+      bytes: Buffer.concat(chunks),
+      settle: () => Promise.resolve(),
+      discard: () => Promise.resolve(),
+    };
+  };
+  const keep = ({ bytes }: { bytes: Buffer }, { contentType }: { contentType: string }): Promise<object> =>
+    Promise.resolve({ url: urlOf(bytes, contentType) });
+  return { receive, keep, named: () => Promise.resolve(undefined) } as object as Files;
+}
+
 /** For answers of models, which have no schema. */
 export const threads = new JsonThreads({
   changes: new Subject(),

@@ -46,8 +46,8 @@ const maxMessageCharacters = 7_000;
 const maxNumbers = 300;
 
 /**
- * Publishes this process's changes to the other nodes, and their changes in this process. One of them is `toStop`: the
- * node that executes the run aborts it (`Dispatcher`).
+ * Publishes this process's changes to the other nodes, and their changes in this process. Two of them are `toStop` and
+ * `lost`: the node that executes the run aborts it (`Dispatcher`).
  */
 @Injectable()
 export class ClusterMessages {

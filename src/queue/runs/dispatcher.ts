@@ -62,9 +62,10 @@ export class Dispatcher {
     models.changes.subscribe(() => {
       for (const id of this.follow()) this.wake(id);
     });
-    events.subscribe(({ work, toStop }) => {
+    events.subscribe(({ work, toStop, lost }) => {
       for (const id of work ?? []) this.wake(id);
       for (const id of toStop ?? []) runs.abort(id, 'cancelled');
+      for (const id of lost ?? []) void runs.stopIfLost(id);
     });
     circuits.wakes.subscribe((ids) => void this.wakeInTurn(ids));
   }

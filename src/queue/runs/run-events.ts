@@ -41,13 +41,16 @@ export class RunEvents {
     return this.batches.add(batch);
   }
 
-  /** Returns the writer of a run of this node. */
-  writer(run: Pick<EventBatch, 'requestId' | 'token'>): EventWriter {
-    const write = (batch: EventBatch): Promise<Appended | undefined> =>
-      persist(() => this.append(batch)).catch((error: Error) => {
+  /** Returns the writer of a run of this node. `onLost`: called when a write shows that the run holds no lease. */
+  writer(run: Pick<EventBatch, 'requestId' | 'token'>, onLost: () => void): EventWriter {
+    const write = async (batch: EventBatch): Promise<Appended | undefined> => {
+      const appended = await persist(() => this.append(batch)).catch((error: Error) => {
         this.log.error(`the events of ${run.requestId} cannot be stored: ${error.message}`);
         throw error;
       });
+      if (appended === undefined) onLost();
+      return appended;
+    };
     return new EventWriter(run, this.rhythm, write, this.unstored);
   }
 

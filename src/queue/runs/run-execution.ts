@@ -19,6 +19,8 @@ export type RunEnd =
 /** What a run reads and writes, apart from its events. */
 export interface RunBooks {
   facts(requestId: string): Promise<RequestFacts>;
+  /** Moves the deadline of the run's lease by an hour. Returns whether the run still held it. */
+  keepLease(run: RunExecution): Promise<boolean>;
   keepFollowed(run: RunExecution, answer: FollowedRun['answer']): Promise<void>;
   forgetFollowed(run: RunExecution): Promise<void>;
 }
@@ -27,6 +29,10 @@ export interface RunBooks {
 const resumedMs = 10_000;
 /** The node waits at most this long for a runner that ignores its signal. */
 const abortGraceMs = 5_000;
+/** A run past its deadline keeps its lease again after this time. */
+const keptEveryMs = 60_000;
+/** The same after an error of the database. */
+const keptAgainAfterMs = 500;
 
 /** One run in progress, as its runner sees it: its signal, its timeout, what it emits. It does not use the database. */
 export class RunExecution implements Run {
@@ -52,12 +58,16 @@ export class RunExecution implements Run {
   /** Created when the runner asks for the signal: creating it would be most of the work of many a quick run. */
   private abortController: AbortController | undefined;
   private settle: ((end: RunEnd) => void) | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private deadline: NodeJS.Timeout | undefined;
+  private grace: NodeJS.Timeout | undefined;
+  private isOverdue = false;
+  private isMade = false;
+  private isClosed = false;
 
   constructor(
     readonly claimed: Claimed,
     readonly model: Model,
-    private readonly openWriter: (claimed: Claimed) => EventWriter,
+    private readonly openWriter: (claimed: Claimed, onLost: () => void) => EventWriter,
     private readonly now: () => number,
     readonly memory: Run['memory'],
     private readonly books: RunBooks,
@@ -136,7 +146,7 @@ export class RunExecution implements Run {
   }
 
   private get words(): EventWriter {
-    return (this.writer ??= this.openWriter(this.claimed));
+    return (this.writer ??= this.openWriter(this.claimed, () => this.abort('lost')));
   }
 
   reached(): void {
@@ -145,7 +155,9 @@ export class RunExecution implements Run {
   }
 
   made(): void {
-    if (this.stoppedBy === undefined) clearTimeout(this.timer);
+    if (this.isMade) return;
+    this.isMade = true;
+    if (this.isOverdue) void this.keepLease();
   }
 
   /** Asks the run to stop; the first reason counts. */
@@ -154,18 +166,20 @@ export class RunExecution implements Run {
     this.stoppedBy = reason;
     this.abortController?.abort(reason);
     if (this.settle === undefined) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.end({ kind: 'aborted', reason }), abortGraceMs);
+    this.grace = setTimeout(() => this.end({ kind: 'aborted', reason }), abortGraceMs);
   }
 
-  /** Runs to the end. Never rejects. After an abort, the runner still decides the end if it ends soon. */
+  /**
+   * Runs to the end. Never rejects. After an abort, the runner still decides the end if it ends soon. Call `close` once
+   * the end is stored.
+   */
   execute(runner: Runner): Promise<RunEnd> {
     return new Promise((resolve) => {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
       this.settle = resolve;
       this.startedAt = performance.now();
       const leftMs = Math.max(this.timeoutMs - this.ageMs, Math.min(this.timeoutMs, resumedMs));
-      this.timer = setTimeout(() => this.abort('timed_out'), leftMs);
+      this.deadline = setTimeout(() => this.noteDeadline(), leftMs);
       const running = (async () => runner.run(this))(); // what it throws counts as a rejection
       running.then(
         (output) => this.end({ kind: 'output', output }),
@@ -177,10 +191,34 @@ export class RunExecution implements Run {
     });
   }
 
+  /** The end is stored, or the lease is lost. */
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.deadline);
+  }
+
   /** The first end counts. */
   private end(end: RunEnd): void {
-    clearTimeout(this.timer);
-    this.settle?.(end);
+    if (this.settle === undefined) return;
+    clearTimeout(this.grace);
+    if (end.kind === 'output') this.made();
+    else clearTimeout(this.deadline);
+    this.settle(end);
     this.settle = undefined;
+  }
+
+  private noteDeadline(): void {
+    this.isOverdue = true;
+    if (this.isMade) void this.keepLease();
+    else this.abort('timed_out');
+  }
+
+  /** Keeps the lease until the result is stored. Otherwise a rescue takes it 30 s after the deadline. */
+  private async keepLease(): Promise<void> {
+    const isHeld = await this.books.keepLease(this).catch(() => undefined);
+    if (isHeld === false) return this.abort('lost');
+    if (this.isClosed) return;
+    const afterMs = isHeld === undefined ? keptAgainAfterMs : keptEveryMs;
+    this.deadline = setTimeout(() => void this.keepLease(), afterMs);
   }
 }

@@ -5,7 +5,9 @@ import { Database } from '../../database/database.js';
 import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
 import { FileUses, mayNameFiles } from '../retention/file-uses.js';
+import type { Claimed } from './queries/claim.js';
 import { finish, type RunBy } from './queries/finish.js';
+import { holdsLease, keepLease } from './queries/node-leases.js';
 import { requestFacts } from './queries/request-facts.js';
 import { requeue, type Requeue } from './queries/requeue.js';
 import type { WaitingRequest } from '../waiting/queries/waiting.js';
@@ -67,6 +69,16 @@ export class RunStore {
   /** undefined: the run no longer holds a lease, or was asked to stop. */
   requeue(item: Requeue): Promise<WaitingRequest | undefined> {
     return persist(() => requeue(this.database, item));
+  }
+
+  /** Moves the deadline of a run. Returns whether it still held its lease. Tries once. */
+  keepLease(lease: Pick<Claimed, 'id' | 'token'>): Promise<boolean> {
+    return keepLease(this.database, lease);
+  }
+
+  /** Returns whether a run holds its lease. Tries once. */
+  holdsLease(lease: Pick<Claimed, 'id' | 'token'>): Promise<boolean> {
+    return holdsLease(this.database, lease);
   }
 
   /** Throws if the request is gone. */

@@ -57,7 +57,10 @@ export interface Run {
   keepFollowed(answer: FollowedRun['answer']): Promise<void>;
   /** Forgets what was kept, because the server has not begun the run. */
   forgetFollowed(): Promise<void>;
-  /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
+  /**
+   * Called once nothing is left to get from the model, also no further file of the output. Storing the result is left,
+   * and no timeout ends that.
+   */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */
   reached(): void;

@@ -64,6 +64,14 @@ export class Runs {
     this.going.get(requestId)?.abort(reason);
   }
 
+  /** Stops the run of a request if its lease is gone. The loss may be that of an earlier run: the token decides. */
+  async stopIfLost(requestId: string): Promise<void> {
+    const execution = this.going.get(requestId);
+    if (execution === undefined) return;
+    const isHeld = await this.store.holdsLease(execution.claimed).catch(() => true);
+    if (!isHeld) execution.abort('lost');
+  }
+
   abortAll(reason: AbortReason): void {
     for (const execution of this.going.values()) execution.abort(reason);
   }
@@ -82,6 +90,8 @@ export class Runs {
     execution.trace = operation.context;
     let ending: Ending = { error: 'error' };
     if (destination.probe !== undefined) execution.onReached = () => this.circuits.probeReached(destination);
+    // The claim shows that an earlier run of the request has lost its lease.
+    this.going.get(claimed.id)?.abort('lost');
     // Before the first await: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
@@ -102,6 +112,7 @@ export class Runs {
       await this.ends.complete(execution, await this.whole(execution, end), verdict);
       ending = endingOf(end);
     } finally {
+      execution.close();
       // A run that is slow to stop may outlive its lease, and this node may have the next run of its request by then.
       if (this.going.get(claimed.id) === execution) this.going.delete(claimed.id);
       this.circuits.endRun(destination);
@@ -117,9 +128,11 @@ export class Runs {
   }
 
   private open(claimed: Claimed, model: Model): RunExecution {
-    const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
+    const open = ({ id, token }: Claimed, onLost: () => void): EventWriter =>
+      this.runEvents.writer({ requestId: id, token }, onLost);
     const books: RunBooks = {
       facts: (id) => this.store.facts(id),
+      keepLease: (run) => this.store.keepLease(run.claimed),
       keepFollowed: (run, answer) => this.followed.keep(run, answer),
       forgetFollowed: (run) => this.followed.forget(run),
     };

@@ -12,11 +12,12 @@ import {
 } from '../../json/mapped-json.js';
 import { type Path, type PlainPath, plainPath } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
+import type { Chunks } from '../../outgoing/answer-body.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { isDeeperThan } from '../../tools/json-scanner.js';
 import { parseJson } from '../../tools/storable-text.js';
 import { decode, notUtf8 } from '../model-answer.js';
-import { keepOutput } from '../file-output.js';
+import { keepOutput, type MadeFile, receiveFile, storeFile } from '../file-output.js';
 import { inThread } from '../output.js';
 
 /** The time that a path such as `$..*` takes grows with each level. */
@@ -32,8 +33,8 @@ export interface JsonAnswer extends Found {
   readonly bytes: Buffer;
 }
 
-/** Fetches a file from the server of a run, and returns the URL under which it is stored. */
-export type FetchFile = (file: Exclude<FoundFile, { contentType: string }>) => Promise<string>;
+/** Fetches a file from the server of a run. */
+export type FetchFile = (file: Exclude<FoundFile, { contentType: string }>) => Promise<MadeFile>;
 
 /** Reads the JSON answers of a model's server by the paths of its mapping, large ones in a thread. */
 export class AnswerReader {
@@ -74,35 +75,59 @@ export class AnswerReader {
     return { ...result, bytes };
   }
 
-  /** Stores the files of an output and returns it with their URLs in their places. */
+  /**
+   * Stores the files of an output and returns it with their URLs in their places. All are fetched before the first is
+   * stored: the run's timeout holds for the model's work, and a file may wait for storage for any time.
+   */
   async whole(
     { lengths, files }: FoundOutput,
     bytes: Buffer,
     fetchFile?: FetchFile,
   ): Promise<string | Buffer> {
+    const fetched = new Map<FoundFile, MadeFile>();
     const pieces: Buffer[] = [];
     let from = 0;
-    for (const [i, length] of lengths.entries()) {
-      const piece = bytes.subarray(from, from + length);
-      from += length;
-      if (i % 2 === 0) pieces.push(piece);
-      else
-        pieces.push(
-          Buffer.from(JSON.stringify(await this.urlOf(files[(i - 1) / 2]!, piece, fetchFile)).slice(1, -1)),
-        );
+    try {
+      let made: MadeFile | undefined;
+      for (const file of files) {
+        if ('contentType' in file) continue;
+        // Closes the last file before the next one is opened. If the disk refuses it, storing it tries again.
+        await made?.part.settle().catch(() => undefined);
+        made = await fetchFile!(file);
+        fetched.set(file, made);
+      }
+      this.run.made();
+      for (const [i, length] of lengths.entries()) {
+        const piece = bytes.subarray(from, from + length);
+        from += length;
+        if (i % 2 === 0) pieces.push(piece);
+        else {
+          const url = await this.urlOf(files[(i - 1) / 2]!, piece, fetched);
+          pieces.push(Buffer.from(JSON.stringify(url).slice(1, -1)));
+        }
+      }
+    } finally {
+      for (const { part } of fetched.values()) await part.discard();
     }
     const json = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     return json.length > maxInlineBytes ? json : json.toString();
   }
 
-  /** Stores an answer, or a part of one, as a file. */
-  keep(chunks: Parameters<typeof keepOutput>[2], contentType: string): ReturnType<typeof keepOutput> {
+  /** Stores a whole answer as a file. */
+  keep(chunks: Chunks, contentType: string): ReturnType<typeof keepOutput> {
     return keepOutput(this.files, this.run, chunks, contentType);
   }
 
-  private async urlOf(file: FoundFile, bytes: Buffer, fetchFile: FetchFile | undefined): Promise<string> {
-    if (!('contentType' in file)) return fetchFile!(file);
-    return (await this.keep([bytes], file.contentType)).file.url;
+  /** Receives a file of an output. */
+  receive(chunks: Chunks | readonly Buffer[], contentType: string): Promise<MadeFile> {
+    return receiveFile(this.files, this.run, chunks, contentType);
+  }
+
+  /** Returns the URL of a file, once it is stored. `fetched`: those that wait for it. `bytes`: of one that is embedded. */
+  private async urlOf(file: FoundFile, bytes: Buffer, fetched: Map<FoundFile, MadeFile>): Promise<string> {
+    const made = 'contentType' in file ? await this.receive([bytes], file.contentType) : fetched.get(file)!;
+    fetched.delete(file);
+    return (await storeFile(this.files, this.run, made)).url;
   }
 }
 

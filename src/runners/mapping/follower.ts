@@ -6,6 +6,7 @@ import { type FollowedRun, type Run, RunFailure } from '../../queue/runs/runner.
 import { messageIn } from '../../tools/model-message.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody } from '../model-answer.js';
+import type { MadeFile } from '../file-output.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, FetchFile, JsonAnswer } from './answer-reader.js';
@@ -269,11 +270,11 @@ export class Follower {
     return pathFor(this.follow.files[file.ask]!.url!, { ...this.values, answer: file.quotes });
   }
 
-  private fetchFile(path: string): Promise<string> {
+  private fetchFile(path: string): Promise<MadeFile> {
     return this.ask(path, async ({ headers, hasOwnEnd, chunks }) => {
       if (!hasOwnEnd) throw endUnknown();
       const type = headers['content-type'] ?? 'application/octet-stream';
-      return (await this.reader.keep(chunks, type)).file.url;
+      return this.reader.receive(chunks, type);
     });
   }
 

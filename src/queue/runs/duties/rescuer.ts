@@ -88,7 +88,6 @@ export class Rescuer extends Duty {
     const terms = this.termsOf('workerLost');
     const requests = await rescueFromWorkers(this.database, terms);
     this.publish(requests, terms.lost);
-    if (requests.length > 0) this.events.publish({ lost: requests.map(({ id }) => id) });
   }
 
   private termsOf(how: 'nodeLost' | 'workerLost'): RescueTerms {
@@ -112,6 +111,7 @@ export class Rescuer extends Duty {
       added: requeued,
       work: [...new Set(requeued.map(({ modelId }) => modelId))],
       changed: requests.map(({ id }) => id),
+      lost: requests.map(({ id }) => id),
     });
     this.events.emit('request.requeued', () =>
       requeued.map(({ id, modelId, lostAttempt: attempt, isFollowed }) => ({
