@@ -1,6 +1,8 @@
 import { mkdir, open, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
+import { Files } from '../../src/files/files.js';
 import { Readiness } from '../../src/health/readiness.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { FileCalls, someBytes } from '../support/file-calls.js';
@@ -185,4 +187,17 @@ test('a partial file of a killed process is deleted an hour later', async () => 
   await service.app.get(FilePruner).runOnce();
   await expect(stat(old)).rejects.toMatchObject({ code: 'ENOENT' });
   expect((await stat(young)).size).toBe(1);
+});
+
+test('a file of a run that waits to be stored for over an hour is kept', async () => {
+  const service = await start();
+  const memory = { take: () => false, release: () => undefined };
+  const part = await service.app.get(Files).receive(Readable.from([someBytes(1_000)]), memory);
+  const before = new Date(Date.now() - 3_700_000);
+  await utimes(part.path, before, before);
+  await service.app.get(FilePruner).runOnce();
+  expect((await stat(part.path)).size).toBe(1_000);
+  // It also looks new to other nodes with the same folder.
+  expect((await stat(part.path)).mtimeMs).toBeGreaterThan(before.getTime());
+  await part.discard();
 });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
@@ -18,6 +18,8 @@ const leftoverMs = 3_600_000;
 @Injectable()
 export class Spool {
   private readonly folder: string;
+  /** Those that are coming, or wait to be stored. */
+  private readonly parts = new Set<Part>();
 
   constructor(
     private readonly config: Config,
@@ -31,12 +33,14 @@ export class Spool {
    * nothing behind. With `memory`, what the disk does not take waits in memory, as far as `memory` allows.
    */
   async receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
-    const part = new Part(
+    const part: Part = new Part(
       join(this.folder, `${randomUUID()}.part`),
       this.config.maxFileBytes,
       this.space,
       memory,
+      () => this.parts.delete(part),
     );
+    this.parts.add(part);
     try {
       await part.take(source);
       return part;
@@ -46,8 +50,10 @@ export class Spool {
     }
   }
 
-  /** Removes what unfinished writes have left. */
+  /** Removes what unfinished writes have left. What waits here looks new, also to other nodes with the same folder. */
   async removeLeftovers(): Promise<void> {
+    const now = new Date();
+    for (const { path } of this.parts) await utimes(path, now, now).catch(() => undefined);
     const names = await readdir(this.folder).catch(() => []);
     for (const name of names) {
       const path = join(this.folder, name);
@@ -79,13 +85,24 @@ class Part implements Received {
   private keptBytes = 0;
   private isSettled = false;
 
-  /** `path`: where the file is. Code that moves it updates the path. */
+  /** `onLeft`: called when the file leaves the folder, because it is stored or discarded. */
   constructor(
-    public path: string,
+    private place: string,
     private readonly maxBytes: number,
     private readonly space: DiskSpace,
     private readonly memory: Memory | undefined,
+    private readonly onLeft: () => void,
   ) {}
+
+  get path(): string {
+    return this.place;
+  }
+
+  /** Code that moves the file updates the path. */
+  set path(path: string) {
+    this.place = path;
+    this.onLeft();
+  }
 
   async take(source: AsyncIterable<Buffer>): Promise<void> {
     for await (const chunk of source) {
@@ -118,6 +135,7 @@ class Part implements Received {
 
   /** Removes what exists of it, at `path`. */
   async discard(): Promise<void> {
+    this.onLeft();
     await this.writing?.catch(() => undefined);
     await this.close().catch(() => undefined);
     this.block = emptyBlock();
