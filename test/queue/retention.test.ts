@@ -187,15 +187,18 @@ describe('payloads', () => {
     expect((await service.get(calls.path(ids[1]!))).status).toBe(200);
   });
 
-  test('of a model that is no longer in models.yaml are deleted by the service’s own retention', async () => {
+  test('of a model that left models.yaml a day ago are deleted by the service’s own retention', async () => {
     await service.query(
-      `INSERT INTO model (id, runner, timeout_ms, attempts) VALUES ('test/removed', 'http', 1000, 1)`,
+      `INSERT INTO model (id, runner, timeout_ms, attempts, removed_at)
+       VALUES ('test/removed', 'http', 1000, 1, now() - interval '25 hours'),
+              ('test/away', 'http', 1000, 1, now() - interval '23 hours'), ('test/newer', 'http', 1000, 1, NULL)`,
     );
     const config = service.app.get(Config);
     const ids = [await plant(3, 3, 'test/removed'), await plant(0.5, 0.5, 'test/removed')];
+    ids.push(await plant(3, 3, 'test/away'), await plant(3, 3, 'test/newer'));
     Object.assign(config, { retentionPayloadMs: dayMs });
     await prune().finally(() => Object.assign(config, { retentionPayloadMs: null }));
-    expect(await payloads(ids)).toEqual([emptied, kept]);
+    expect(await payloads(ids)).toEqual([emptied, kept, kept, kept]);
   });
 
   test('remain while their request waits or has just ended, and are deleted in a later round', async () => {

@@ -3,10 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../../../database/database.js';
 import { firstIdAt, spansOfDays } from '../../../database/days.js';
+import { ModelsService } from '../../../models/models.service.js';
 import { firstDay } from '../../reads/queries/first-day.js';
 import { IdempotencyKeyEntity } from '../../submit/entities/idempotency-key.entity.js';
 import { dropOldOutput } from '../queries/output-partitions.js';
-import { dropDay, droppableDays, emptyOldPayloads, everyModelId } from '../queries/retention.js';
+import { dropDay, droppableDays, emptyOldPayloads, removedModelIds } from '../queries/retention.js';
 import { Retention } from '../retention.js';
 import { Duty } from '../../../tools/duty.js';
 
@@ -27,6 +28,7 @@ export class Pruner extends Duty {
   constructor(
     private readonly database: Database,
     @InjectRepository(IdempotencyKeyEntity) private readonly keys: Repository<IdempotencyKeyEntity>,
+    private readonly models: ModelsService,
     private readonly retention: Retention,
   ) {
     super();
@@ -39,7 +41,8 @@ export class Pruner extends Duty {
       // PostgreSQL detaches one partition of a table after the other.
       if (!(await dropDay(this.database, day))) break;
     }
-    for (const id of await everyModelId(this.database)) {
+    const served = this.models.all().map(({ id }) => id);
+    for (const id of new Set([...served, ...(await removedModelIds(this.database))])) {
       const retentionMs = this.retention.payloadMs(id);
       if (retentionMs < this.retention.longestMs()) await this.emptyPayloads(id, retentionMs);
     }

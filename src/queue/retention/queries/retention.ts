@@ -115,14 +115,16 @@ function ignoreDetached(error: unknown): void {
 }
 
 /*
- * Purpose: reads the ids of all models, also of those that `models.yaml` has no longer: their requests are still there.
+ * Purpose: reads the models that `models.yaml` has had no longer for a day: their requests are still there. A model that
+ *   is missing for less time may be back soon, with a retention of its own, or another node knows it already.
  * Race: none: a model that is added meanwhile has no old requests.
  * Index: none. The table has a row for each model.
  */
-const everyModelStatement = statement('every_model')`SELECT id FROM model`;
+const removedModelsStatement = statement('removed_models')`SELECT id FROM model
+WHERE removed_at < clock_timestamp() - interval '1 day'`;
 
-export async function everyModelId(database: Database): Promise<string[]> {
-  return (await database.query<{ id: string }>(everyModelStatement)).map(({ id }) => id);
+export async function removedModelIds(database: Database): Promise<string[]> {
+  return (await database.query<{ id: string }>(removedModelsStatement)).map(({ id }) => id);
 }
 
 /*
