@@ -435,7 +435,7 @@ SELECT id, model_id AS "modelId", priority, virtual_start AS start, seq, attempt
 
 -- renew_leases
 WITH held AS MATERIALIZED (
-  SELECT lease.request_id, lease.cancel_requested_at
+  SELECT lease.request_id, lease.token, lease.cancel_requested_at
   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS beaten (request_id, token, key_id)
   JOIN lease ON lease.request_id = beaten.request_id AND lease.token = beaten.token
   WHERE lease.worker_id IS NOT NULL AND split_part(lease.claim_id, ' ', 1) = beaten.key_id
@@ -445,7 +445,7 @@ WITH held AS MATERIALIZED (
   FROM held
   WHERE lease.request_id = held.request_id
 )
-SELECT request_id AS id, cancel_requested_at IS NOT NULL AS cancel FROM held;
+SELECT token, cancel_requested_at IS NOT NULL AS cancel FROM held;
 
 -- find_worker_leases
 SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",

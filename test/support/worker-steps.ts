@@ -41,5 +41,7 @@ export async function knownOf(database: Database, named: readonly { id: string; 
   const leases = named.map((lease) => ({ ...lease, keyId }));
   const [renewed, found] = [await renewLeases(database, leases), await findLeases(database, leases)];
   const ended = await Promise.all(leases.map((lease) => endOf(database, lease)));
-  return { renewed: renewed.map(({ id }) => id).sort(), found: found.map(({ id }) => id).sort(), ended };
+  const tokens = new Set(renewed.map(({ token }) => token));
+  const held = leases.filter(({ token }) => tokens.has(token));
+  return { renewed: held.map(({ id }) => id).sort(), found: found.map(({ id }) => id).sort(), ended };
 }

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import type { CompletedRequest } from '../../src/queue/request-events.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
+import { LeasedRuns } from '../../src/queue/workers/leased-runs.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerEnds } from '../../src/queue/workers/worker-ends.js';
 import { until } from '../support/index.js';
@@ -253,6 +255,17 @@ describe('a failure', () => {
       await worker.output(run);
     },
   );
+});
+
+test('a worker whose lease is lost does not renew that of the worker that has its run now', async () => {
+  const run = await begin();
+  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
+  const lease = readLeaseToken(key!.id, run.lease_token)!;
+  const runs = service.app.get(LeasedRuns);
+  // At once, so that both are in one statement.
+  const renewed = await Promise.all([runs.renew(lease), runs.renew({ ...lease, token: randomUUID() })]);
+  expect(renewed).toEqual([{ token: lease.token, cancel: false }, undefined]);
+  await worker.output(run);
 });
 
 describe('an event of a run', () => {

@@ -30,8 +30,9 @@ export class LeasedRuns {
       return leases.map(({ id, token }) => (rows.get(id)?.token === token ? rows.get(id) : undefined));
     }, options);
     this.renewals = new Batcher(async (leases) => {
-      const rows = new Map((await renewLeases(database, leases)).map((row) => [row.id, row]));
-      return leases.map(({ id }) => rows.get(id));
+      // By token: a worker that has lost its lease may beat together with the one that has the run now.
+      const rows = new Map((await renewLeases(database, leases)).map((row) => [row.token, row]));
+      return leases.map(({ token }) => rows.get(token));
     }, options);
   }
 

@@ -78,7 +78,7 @@ export const runColumns = (
  * Index: lease_pkey. The update is HOT.
  */
 const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
-  SELECT lease.request_id, lease.cancel_requested_at
+  SELECT lease.request_id, lease.token, lease.cancel_requested_at
   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS beaten (request_id, token, key_id)
   JOIN lease ON lease.request_id = beaten.request_id AND lease.token = beaten.token
   WHERE lease.worker_id IS NOT NULL AND ${keyOf('lease')} = beaten.key_id
@@ -88,13 +88,13 @@ const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
   FROM held
   WHERE lease.request_id = held.request_id
 )
-SELECT request_id AS id, cancel_requested_at IS NOT NULL AS cancel FROM held`;
+SELECT token, cancel_requested_at IS NOT NULL AS cancel FROM held`;
 
 /** Returns for each existing lease whether its run is to stop. */
 export function renewLeases(
   database: Database,
   leases: readonly LeaseName[],
-): Promise<{ id: string; cancel: boolean }[]> {
+): Promise<{ token: string; cancel: boolean }[]> {
   return database.query(renewStatement, namesOf(leases));
 }
 
