@@ -83,10 +83,11 @@ export class Charges {
 
   /**
    * Charges an answer that is being sent. Only a call that changes nothing (GET, HEAD) is refused if there is no room
-   * for its answer. Any other has taken effect.
+   * for its answer, unless it had reserved room before. Any other has taken effect.
    */
   chargeAnswer(bytes: number): void {
-    if (this.request.method === 'GET' || this.request.method === 'HEAD') return this.reserveAnswer(bytes);
+    const isRead = this.request.method === 'GET' || this.request.method === 'HEAD';
+    if (isRead && this.answerBytes === 0) return this.reserveAnswer(bytes);
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
     this.keep(this.context.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));
     this.answerBytes = bytes;

@@ -53,6 +53,8 @@ export class OutputPolls {
         await this.watch.confirm(call);
         const isUnread = call.request.method === 'HEAD' || call.response.destroyed;
         const keepsPlace = isUnread || read.place === null || read.place === place;
+        // Once the place has moved, the parts must be sent.
+        if (!keepsPlace) chargesOf(call.request)?.reserveAnswer(sizeOf(read.parts));
         if (keepsPlace || (await this.places.move(row.id, place, read.place!))) return read;
       }
     } finally {
@@ -91,6 +93,10 @@ export class OutputPolls {
     return { ...read, row: source.row };
   }
 }
+
+/** The bytes of the parts in an answer, with room for what stands between them. */
+const sizeOf = (parts: readonly ReadPart[]): number =>
+  parts.reduce((bytes, { delta }) => bytes + Buffer.byteLength(delta) + 200, 1_000);
 
 /** `data`: `{"index":…,"delta":…}`, whose delta is kept as it was written. */
 function partOf(id: string, data: string): ReadPart {

@@ -8,7 +8,7 @@ const largeBytes = 300_000;
 const { service, calls } = testQueue({
   models: { 'test/one': {}, 'test/pulled': pulled },
   limits: 'off',
-  config: { maxCallerBytes: largeBytes },
+  config: { maxCallerBytes: largeBytes, adapters: ['runpod'] },
 });
 const collection = new CollectionCalls(service);
 
@@ -41,6 +41,28 @@ describe('an answer for which its caller has no room', () => {
       expect([name, answer.status]).toEqual([name, 200]);
       await answer.arrayBuffer();
     }
+    await worker.output(run);
+    await worker.leave();
+  });
+
+  test('is refused before the parts of an output count as read', async () => {
+    const id = await calls.submit('test/pulled');
+    const worker = new WorkerCalls(service);
+    const run = await worker.run({ models: ['test/pulled'] });
+    const parts = Array.from({ length: 20 }, (_, i) => `${i} `.padEnd(2_000, 'x'));
+    await worker.events(
+      run,
+      0,
+      parts.map((text) => ({ type: 'delta', delta: { text } })),
+    );
+    const path = `/runpod/v2/test/pulled/stream/${id}`;
+    const ask = (): Promise<Response> =>
+      service.get(path, { headers: { authorization: `Bearer ${service.key}` } });
+    const giveBack = await withoutRoom();
+    expect((await ask()).status).toBe(429);
+    giveBack();
+    const { stream } = (await (await ask()).json()) as { stream: { output: { text: string } }[] };
+    expect(stream.map(({ output }) => output.text)).toEqual(parts);
     await worker.output(run);
     await worker.leave();
   });
