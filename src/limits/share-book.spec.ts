@@ -144,6 +144,6 @@ test('a holder without a row no longer counts as a node, and is forgotten after 
     { id: 'b', forMs: 600 },
     { id: 'c', forMs: 0 },
   ]);
-  expect(others.takeFinished(3_660_000)).toEqual([]);
-  expect(others.takeFinished(3_661_001)).toEqual(['b']);
+  expect(others.finished(3_660_000)).toEqual([]);
+  expect(others.finished(3_661_001)).toEqual(['b']);
 });

@@ -416,15 +416,13 @@ export class OtherHolders {
     return [...this.left].map(([id, since]) => ({ id, forMs: now - since }));
   }
 
-  /** Returns and forgets the holders whose shares count for nothing in any window. */
-  takeFinished(now: number): string[] {
-    const finished = [...this.left].filter(([, since]) => now - since > finishedAfterMs).map(([id]) => id);
-    for (const id of finished) this.left.delete(id);
-    return finished;
+  /** Returns the holders whose shares count for nothing in any window. */
+  finished(now: number): string[] {
+    return [...this.left].filter(([, since]) => now - since > finishedAfterMs).map(([id]) => id);
   }
 
-  /** They are still finished. */
-  putBackFinished(ids: readonly string[], now: number): void {
-    for (const id of ids) this.left.set(id, now - finishedAfterMs - 1);
+  /** Called once the rows of these holders are deleted. */
+  forget(ids: readonly string[]): void {
+    for (const id of ids) this.left.delete(id);
   }
 }

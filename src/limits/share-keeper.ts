@@ -398,16 +398,13 @@ export class ShareKeeper {
   /** Not awaited: no call may wait for it. If it fails, a later round repeats it. */
   private pruneSoon(): void {
     if (this.isPruning) return;
-    const finished = this.others.takeFinished(this.host.now());
+    const finished = this.others.finished(this.host.now());
     if (finished.length === 0) return;
     this.isPruning = true;
-    const again = (error: unknown): void => {
-      this.host.failed?.(error);
-      this.others.putBackFinished(finished, this.host.now());
-    };
     void this.store
       .prune(finished)
-      .catch(again)
+      .then(() => this.others.forget(finished))
+      .catch((error: unknown) => this.host.failed?.(error))
       .finally(() => (this.isPruning = false));
   }
 

@@ -121,8 +121,9 @@ export class QueueService {
     const bytes = await this.largeSize(column, requestId, caller);
     if (bytes === undefined) return null;
     reader?.reserveAnswer(bytes);
-    const reads = bytes > hugeBytes ? this.hugeReads : this.largeReads;
-    return (await reads.run(caller, () => readPayloadText(this.database, column, requestId))) ?? null;
+    const read = (): Promise<string | undefined> => readPayloadText(this.database, column, requestId);
+    const inTurn = (): Promise<string | undefined> => this.largeReads.run(caller, read);
+    return (await (bytes > hugeBytes ? this.hugeReads.run(caller, inTurn) : inTurn())) ?? null;
   }
 
   /** Measures the size once for all readers, so that it costs nothing to refuse a reader without room for it. */

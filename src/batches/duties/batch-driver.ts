@@ -73,6 +73,10 @@ export class BatchDriver extends SelfStartingDuty {
   private leaving: Promise<void> | undefined;
   private isWoken = false;
   private nextDueAt = Infinity;
+  /** The database failed a turn. The next round fails with it, so that it is logged and counted. */
+  private turnFault: unknown;
+  /** The turns that have not ended renew their leases no more. */
+  private hasLeft = false;
   /** The turns under way. The end of each wakes this duty. */
   private readonly turns = new Map<LeasedBatch, Promise<void>>();
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
@@ -114,7 +118,10 @@ export class BatchDriver extends SelfStartingDuty {
   leave(): Promise<void> {
     this.stopping.abort();
     const stopped = (): Promise<void> => within(leaveMs, this.stop(), undefined);
-    return (this.leaving ??= stopped().then(() => this.channel.sendNow(topic, '')));
+    return (this.leaving ??= stopped().then(() => {
+      this.hasLeft = true;
+      this.channel.sendNow(topic, '');
+    }));
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
@@ -140,9 +147,13 @@ export class BatchDriver extends SelfStartingDuty {
   async runOnce(): Promise<void> {
     this.isWoken = false;
     this.nextDueAt = performance.now() + longestPauseMs; // until the look succeeds
-    if ((await this.look()) > 0) return;
-    for (let batch = await this.lease(); batch !== undefined; batch = await this.lease()) this.begin(batch);
-    await this.look();
+    if ((await this.look()) <= 0) {
+      for (let batch = await this.lease(); batch !== undefined; batch = await this.lease()) this.begin(batch);
+      await this.look();
+    }
+    const fault = this.turnFault;
+    this.turnFault = undefined;
+    if (fault !== undefined) throw fault as Error;
   }
 
   override async stop(): Promise<void> {
@@ -187,6 +198,7 @@ export class BatchDriver extends SelfStartingDuty {
     const lost = new AbortController();
     const signal = AbortSignal.any([this.stopping.signal, lost.signal]);
     const renewing = setInterval(() => {
+      if (this.hasLeft) return;
       renewBatch(this.database, batch).catch((error: unknown) => {
         if (error instanceof LeaseLost) lost.abort(error);
       });
@@ -294,8 +306,8 @@ export class BatchDriver extends SelfStartingDuty {
   }
 
   private note({ id }: LeasedBatch, error: unknown): void {
-    // The next round logs it. The lease runs out.
-    if (isDatabaseUnavailable(error)) return;
+    // The lease runs out.
+    if (isDatabaseUnavailable(error)) return void (this.turnFault = error);
     // Domain errors, such as a full disk, are temporary.
     if (error instanceof DomainError) this.log.warn({ batchId: id }, `a batch waits: ${error.message}`);
     else this.log.error({ batchId: id, err: error }, 'a turn of a batch failed');

@@ -35,6 +35,8 @@ export class FilePruner extends SelfStartingDuty {
   }
 
   async runOnce(): Promise<void> {
+    // Done first, because the other steps fail while the store is away.
+    await this.spool.touch();
     const found = await findPrunable(this.database, this.checkedUpTo);
     const ended = found.uses && (await this.endStrayUses());
     if (found.files || ended) {

@@ -50,10 +50,14 @@ export class Spool {
     }
   }
 
-  /** Removes what unfinished writes have left. What waits here looks new, also to other nodes with the same folder. */
-  async removeLeftovers(): Promise<void> {
+  /** Makes what waits here look new, also to other nodes with the same folder. */
+  async touch(): Promise<void> {
     const now = new Date();
     for (const { path } of this.parts) await utimes(path, now, now).catch(() => undefined);
+  }
+
+  /** Removes what unfinished writes have left. */
+  async removeLeftovers(): Promise<void> {
     const names = await readdir(this.folder).catch(() => []);
     for (const name of names) {
       const path = join(this.folder, name);

@@ -131,7 +131,9 @@ export class OperationRunner extends SelfStartingDuty {
     while (found === 'collecting' && hasTurn())
       found = await this.collector.step(operation.id, this.cluster.nodeId);
     if (found === null) return;
-    while (hasTurn()) {
+    // A turn does not end while a step is divided: the next one would begin with all members again.
+    const isDivided = (): boolean => !this.isStopping && size < stepSizes[operation.action];
+    while (hasTurn() || isDivided()) {
       const step = await this.step(operation, after, size);
       if (step instanceof MemberFault) {
         if (size === 1) await this.countFailed(operation, step);

@@ -113,6 +113,13 @@ describe('a run whose result is made', () => {
     expect(kept).toHaveLength(3);
   });
 
+  it('keeps its lease for six hours, and then another node may take it', async () => {
+    const { kept, close } = storing([]);
+    await jest.advanceTimersByTimeAsync(7 * 3_600_000);
+    expect(kept.at(-1)).toBe(60 + 6 * 3_600);
+    close();
+  });
+
   it('tries again soon when the database is away', async () => {
     const { kept, close } = storing([new Error('away'), new Error('away')]);
     await jest.advanceTimersByTimeAsync(62_000);

@@ -31,6 +31,8 @@ const resumedMs = 10_000;
 const abortGraceMs = 5_000;
 /** A run past its deadline keeps its lease again after this time. */
 const keptEveryMs = 60_000;
+/** Then another node runs it: a store that hangs here may work there. */
+const maxKeptMs = 6 * 3_600_000;
 /** The same after an error of the database. */
 const keptAgainAfterMs = 500;
 
@@ -60,7 +62,7 @@ export class RunExecution implements Run {
   private settle: ((end: RunEnd) => void) | undefined;
   private deadline: NodeJS.Timeout | undefined;
   private grace: NodeJS.Timeout | undefined;
-  private isOverdue = false;
+  private overdueSince: number | undefined;
   private isMade = false;
   private isClosed = false;
 
@@ -157,7 +159,7 @@ export class RunExecution implements Run {
   made(): void {
     if (this.isMade) return;
     this.isMade = true;
-    if (this.isOverdue) void this.keepLease();
+    if (this.overdueSince !== undefined) void this.keepLease();
   }
 
   /** Asks the run to stop; the first reason counts. */
@@ -208,13 +210,14 @@ export class RunExecution implements Run {
   }
 
   private noteDeadline(): void {
-    this.isOverdue = true;
+    this.overdueSince = performance.now();
     if (this.isMade) void this.keepLease();
     else this.abort('timed_out');
   }
 
   /** Keeps the lease until the result is stored. Otherwise a rescue takes it 30 s after the deadline. */
   private async keepLease(): Promise<void> {
+    if (performance.now() - this.overdueSince! > maxKeptMs) return;
     const isHeld = await this.books.keepLease(this).catch(() => undefined);
     if (isHeld === false) return this.abort('lost');
     if (this.isClosed) return;
