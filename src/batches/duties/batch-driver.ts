@@ -117,11 +117,13 @@ export class BatchDriver extends SelfStartingDuty {
   /** Releases this node's batches for the other nodes. Idempotent. */
   leave(): Promise<void> {
     this.stopping.abort();
-    const stopped = (): Promise<void> => within(leaveMs, this.stop(), undefined);
-    return (this.leaving ??= stopped().then(() => {
-      this.hasLeft = true;
-      this.channel.sendNow(topic, '');
-    }));
+    return (this.leaving ??= this.stopAndSay());
+  }
+
+  private async stopAndSay(): Promise<void> {
+    await within(leaveMs, this.stop(), undefined);
+    this.hasLeft = true;
+    this.channel.sendNow(topic, '');
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
