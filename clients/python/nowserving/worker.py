@@ -67,6 +67,8 @@ MAX_FAILURE = 500
 # A call under a lease must be made before the lease ends.
 LEASED_PAUSE_S = 8.0
 PATIENCE_S = 30.0
+# The call that begins an upload. A cancel does not end it, so it must end before its handler counts as stuck.
+UPLOAD_PATIENCE_S = 10.0
 # Time for runs to end by themselves after they were asked to stop.
 ABORT_S = 2.0
 # The exit code of a worker that ends because a handler does not return.
@@ -535,6 +537,7 @@ class _Service:
         content_type: str = "application/json",
         wait: int | None = None,
         line: _Line | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> Answer:
         """Makes one try. Raises if no readable answer came."""
         headers = dict(self.authorization)
@@ -542,7 +545,7 @@ class _Service:
             headers["Content-Type"] = content_type
         if token is not None:
             headers["Lease-Token"] = token
-        timeout = PATIENCE_S
+        timeout = patience_s
         if wait is not None:
             headers["Prefer"] = f"wait={wait}"
             timeout = wait + 10.0
@@ -710,7 +713,7 @@ class _Leased:
         self.token: str = claimed["lease_token"]
         self.deadline_s = deadline_s
         self.gone = threading.Event()
-        # Set once no end of the run counts.
+        # Set once no end of the run counts, or once its handler has outlived it for too long to wait for an upload.
         self._useless = Cancelled()
         self._is_ending = False
         self._over_at: float | None = None
@@ -741,6 +744,9 @@ class _Leased:
             self._events.stop_waiting()
             if reason == "timed_out":
                 self._useless.set()
+
+    def end_uploads(self) -> None:
+        self._useless.set()
 
     @property
     def outlived_s(self) -> float:
@@ -952,6 +958,8 @@ class _Worker:
             for run in self._now():
                 if now > run.deadline_s:
                     run.stop("timed_out")
+                if run.outlived_s > self._options.stuck / 2:
+                    run.end_uploads()
                 if run.outlived_s > self._options.stuck:
                     self._give_up(run)
             was_stuck, self._was_stuck = self._was_stuck, self._is_stuck
@@ -1420,7 +1428,7 @@ class _Files:
 
         def send() -> str:
             try:
-                answer = self._service.once("POST", self._path, body, token=self._token)
+                answer = self._service.once("POST", self._path, body, token=self._token, patience_s=UPLOAD_PATIENCE_S)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 raise _Broken(f"The service does not answer: {_said(error)}") from error
             if not answer.is_success:

@@ -253,6 +253,19 @@ def test_a_worker_whose_download_waits_claims_again_after_a_cancel(protocol: Pro
     assert json.loads(failure) == {"message": "The run must stop: cancelled.", "retryable": False}
 
 
+def test_a_worker_whose_upload_waits_claims_again_after_a_cancel(protocol: Protocol, start: Any) -> None:
+    handler = "def keep(input, run):\n    run.log('begun')\n    return run.upload('a.bin', b'123')"
+    with endless(b"", b"") as place:
+        urls = {"file_url": "/v1/files/1/a", "upload_url": f"http://{place}/upload"}
+        protocol.next["files"] = [(200, urls)]
+        protocol.run = RUN
+        start(f'{handler}\nserve({{"me/x": keep}}, stuck=4)')
+        until(protocol.events)
+        protocol.beat = {"cancel": ["r1"]}
+        until(lambda: protocol.of("failure"))
+        until(lambda: len(protocol.of("claims")) == 2)
+
+
 def test_an_upload_ends_once_no_end_of_its_run_counts() -> None:
     with endless(b"", b"") as place:
         urls = answer(json.dumps({"file_url": "/v1/files/1/a", "upload_url": f"http://{place}/upload"}).encode())
