@@ -31,7 +31,7 @@ export abstract class Duty {
   /** The first round begins this many milliseconds after the start at the latest, before jitter. */
   protected readonly firstWithinMs: number = Infinity;
 
-  /** A round for something due begins at most this late, so that the rounds of several nodes are apart. */
+  /** A round for something due begins at most this late, by chance, so that several nodes do not begin at once. */
   protected readonly shortestPauseMs: number = 0;
 
   /** Runs one round. Tests call it directly. */
