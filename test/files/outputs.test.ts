@@ -5,23 +5,16 @@ import type { Content } from '../../src/files/queries/uploads.js';
 import { bytesOf, FILE_STORE, type FileStore } from '../../src/files/stores/file-store.js';
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
+import { fileJobs } from '../support/file-jobs.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 
 const maxFileBytes = 300_000;
-const follow = {
-  url: '{base}/jobs/{$.id}',
-  every: '20ms',
-  done: '$.files',
-  output: '$.files',
-  files: '$[*]',
-  cancel: { method: 'DELETE', url: '{base}/jobs/{$.id}' },
-};
 const { service, calls, model } = testQueue({
   models: {
     'test/model': {},
     'test/fractal': { runner: { kind: 'demo', demo: 'fractal' } },
-    'test/followed': { concurrency: 1, timeout: '2s', runner: { path: '/prompt', follow } },
+    'test/followed': { concurrency: 1, timeout: '2s', runner: { path: '/prompt', follow: fileJobs } },
   },
   limits: '1000/s',
   config: { maxFileBytes },

@@ -7,21 +7,15 @@ import { scrape } from '../support/metrics.js';
 import { aliveOf } from '../support/overviews.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';
+import { fileJobs } from '../support/file-jobs.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { WorkerCalls } from '../support/worker-calls.js';
 
-const follow = {
-  url: '{base}/jobs/{$.id}',
-  every: '20ms',
-  done: '$.files',
-  output: '$.files',
-  files: '$[*]',
-};
 const { service, calls, model } = testQueue({
   models: {
     'test/model': { timeout: '2s', attempts: 3 },
-    'test/followed': { timeout: '2s', attempts: 3, runner: { path: '/prompt', follow } },
+    'test/followed': { timeout: '2s', attempts: 3, runner: { path: '/prompt', follow: fileJobs } },
     'test/text': { attempts: 3 },
     'test/pulled': { runner: { kind: 'worker' } },
   },
