@@ -98,7 +98,10 @@ test.each(proxyNames)(
     const so = caller.calls;
     await until(() => caller.calls >= so + 10);
     await caller.end();
-    expect(caller.failures).toEqual([]);
+    expect({ failures: caller.failures, log: caller.failures.length > 0 ? proxy.log : '' }).toEqual({
+      failures: [],
+      log: '',
+    });
     const isCompleted = async (id: string): Promise<boolean> =>
       (await (await fetch(`${proxy.url}/v1/queue/requests/${id}/status`)).text()).includes('COMPLETED');
     for (const id of caller.accepted) await until(() => isCompleted(id), { message: `${id} has completed` });

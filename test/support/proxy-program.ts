@@ -68,6 +68,11 @@ export class ProxyProgram {
     child.once('error', (error) => (this.said += error.message));
   }
 
+  /** Returns what the program has logged. */
+  get log(): string {
+    return this.said;
+  }
+
   static async start(
     name: ProxyName,
     ports: readonly [number, number],

@@ -1344,13 +1344,13 @@ def _connection(held: _Socket, scheme: str, host: str, **how: Any) -> _Connectio
 
 
 class _HeldHandler(urllib.request.HTTPHandler):
-    def http_open(self, request: Any) -> Any:
-        return self.do_open(functools.partial(_connection, request.held, "http"), request)
+    def http_open(self, req: Any) -> Any:
+        return self.do_open(functools.partial(_connection, req.held, "http"), req)
 
 
 class _HeldSecureHandler(urllib.request.HTTPSHandler):
-    def https_open(self, request: Any) -> Any:
-        return self.do_open(functools.partial(_connection, request.held, "https"), request)
+    def https_open(self, req: Any) -> Any:
+        return self.do_open(functools.partial(_connection, req.held, "https"), req)
 
 
 # No call of a worker goes through a proxy of the environment, which would see the key and the lease.
