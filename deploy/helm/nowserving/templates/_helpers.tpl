@@ -68,6 +68,29 @@ key: {{ .name }}
   value: /etc/nowserving/models.yaml
 - name: DATA_DIR
   value: /app/.data
+{{/* How a container trusts the authorities of `authorities`. Empty without them. */}}
+{{- define "nowserving.authoritiesVariable" -}}
+{{- if .Values.authorities.existingSecret -}}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/nowserving-authorities/ca.crt
+{{- end -}}
+{{- end -}}
+
+{{- define "nowserving.authoritiesMount" -}}
+{{- if .Values.authorities.existingSecret -}}
+- { name: authorities, mountPath: /etc/nowserving-authorities, readOnly: true }
+{{- end -}}
+{{- end -}}
+
+{{- define "nowserving.authoritiesVolume" -}}
+{{- with .Values.authorities }}
+{{- if .existingSecret -}}
+- name: authorities
+  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- if .Values.migration.enabled }}
 # The job migrates before the pods are replaced.
 - name: MIGRATE
@@ -174,6 +197,7 @@ spec:
           # The port opens after the migrations, which may take minutes.
           startupProbe:
             httpGet: { path: /health/live, port: http }
+            {{- include "nowserving.authoritiesVariable" . | nindent 12 }}
             periodSeconds: 2
             timeoutSeconds: 5
             failureThreshold: 300
@@ -198,6 +222,7 @@ spec:
             {{- end }}
       volumes:
         - name: models
+            {{- include "nowserving.authoritiesMount" . | nindent 12 }}
           configMap:
             name: {{ .Values.existingModelsConfigMap | default (printf "%s-models" (include "nowserving.fullname" .)) }}
         {{- if eq .Values.files.kind "volume" }}
@@ -205,6 +230,7 @@ spec:
           emptyDir: {}
         - name: files
           persistentVolumeClaim:
+        {{- include "nowserving.authoritiesVolume" . | nindent 8 }}
             claimName: {{ .Values.files.volume.existingClaim | default (printf "%s-files" (include "nowserving.fullname" .)) }}
         {{- else }}
         - name: data
