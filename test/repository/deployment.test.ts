@@ -207,6 +207,14 @@ describe('the units of systemd', () => {
     expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
   });
 
+  it('start a node without settings of its own', () => {
+    const [, ...files] = unit.split(/^EnvironmentFile=/m);
+    expect(files.map((text) => text.split('\n', 1)[0])).toEqual([
+      '-/etc/nowserving/settings.env',
+      '-/etc/nowserving/%i.env',
+    ]);
+  });
+
   it('pass systemd-analyze verify and security, if systemd is installed', () => {
     const analyze = (...args: string[]) =>
       spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
@@ -244,16 +252,31 @@ describe('the chart', () => {
     expect(read(join(folder, 'files/grants.sql'))).toBe(read('deploy/postgres/grants.sql'));
   });
 
+  const { settings, shutdown, api, scheduler, postgres } = parse(read(join(folder, 'values.yaml'))) as {
+    settings: Record<string, string>;
+    shutdown: Record<string, number>;
+    api: { replicas: number; autoscaling: { maxReplicas: number } };
+    scheduler: { replicas: number };
+    postgres: { parameters: { max_connections: string } };
+  };
+  const config = loadConfig(settings);
+
   it('has default settings that the service takes', () => {
-    const { settings, shutdown } = parse(read(join(folder, 'values.yaml'))) as {
-      settings: Record<string, string>;
-      shutdown: Record<string, number>;
-    };
-    const config = loadConfig(settings);
     expect(shutdown).toEqual({
       delaySeconds: config.shutdownDelayMs / 1_000,
       graceSeconds: config.shutdownGraceMs / 1_000,
     });
+  });
+
+  it('leaves TRUST_PROXY unset, so that a node warns if there is a proxy', () => {
+    expect(config.environment).not.toHaveProperty('TRUST_PROXY');
+  });
+
+  it('has a PostgreSQL with connections for all nodes and for those that an update starts', () => {
+    const nodes = Math.max(api.replicas, api.autoscaling.maxReplicas) + scheduler.replicas + 2;
+    // Sizes in docs/nodes.md: also while all of them start.
+    const connections = 12 + config.databasePoolSize + 3;
+    expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(nodes * connections);
   });
 });
 
