@@ -56,10 +56,16 @@ END
 $$;
 
 GRANT SELECT ON
-  audit_entry, batches, circuit, group_slots, key_shares, key_use, model, model_activity, model_availability, model_stats,
-  node, node_name, queue_depth, rate_limit_usage, request_history, request_timeline, running_now, slot_grant
+  batches, circuit, group_slots, key_shares, key_use, model, model_activity, model_availability, model_stats, node,
+  node_name, queue_depth, rate_limit_usage, request_history, running_now, slot_grant
 TO nowserving_reader;
--- No payloads, URLs and tokens.
+-- An earlier version of this file granted all columns of these two.
+REVOKE SELECT ON audit_entry, request_timeline FROM nowserving_reader;
+-- No payloads, logs, URLs and tokens.
+GRANT SELECT (id, at, action, target, actor_key_id, actor_name, session_id, address, user_agent, http_request_id, reason)
+  ON audit_entry TO nowserving_reader;
+GRANT SELECT (request_id, at, kind, attempt, level, source, paused_until, step, event_id)
+  ON request_timeline TO nowserving_reader;
 GRANT SELECT (id, model_id, api_key_id, state, outcome, created_at, started_at, completed_at, erased_at)
   ON request TO nowserving_reader;
 GRANT SELECT (request_id, attempt, node_id, worker_id, started_at, ended_at, outcome, error_code, error_message)
