@@ -10,7 +10,7 @@ DECLARE
   routine regprocedure;
 BEGIN
   -- Only the owner of a table attaches, detaches and drops its days. The service also replaces the two views of recent
-  -- days. A sequence that belongs to a column follows its table.
+  -- days. A sequence that belongs to a column follows its table. A superuser also takes over the days of other roles.
   FOR relation IN
     SELECT class.oid::regclass AS name, wanted
     FROM pg_class AS class
@@ -21,7 +21,8 @@ BEGIN
     ) AS owner (wanted)
     WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p', 'v', 'S')
-      AND pg_get_userbyid(relowner) IN ('nowserving', 'nowserving_owner')
+      AND (pg_get_userbyid(relowner) IN ('nowserving', 'nowserving_owner')
+        OR wanted = 'nowserving' AND pg_has_role(relowner, 'USAGE'))
       AND pg_get_userbyid(relowner) <> wanted
       AND NOT EXISTS (
         SELECT FROM pg_depend
