@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -276,3 +278,23 @@ describe('the keys command and the embedded database', () => {
     }
   });
 });
+
+  test('a command that is typed during the start of a service uses its server', async () => {
+    const server = new EmbeddedPostgres(directory);
+    const url = await server.start();
+    const writeUrl = (text: string): void => writeFileSync(join(directory, 'database-url'), text);
+    // Until the service has written its address, the file has that of an earlier start.
+    const earlier = createServer((socket) => {
+      writeUrl(url);
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(earlier, 'listening');
+      writeUrl(`postgresql://postgres@127.0.0.1:${(earlier.address() as AddressInfo).port}/postgres`);
+      const created = await keys({ DATA_DIR: directory }, 'create', '--name', 'early');
+      expect(created).toMatchObject({ code: 0, output: expect.stringContaining('early') as string });
+    } finally {
+      earlier.close();
+      await server.stop();
+    }
+  });
