@@ -161,6 +161,8 @@ describe('the keys command', () => {
     expect((await keys(outside, 'link', 'watcher')).output).toMatch(
       /^https:\/\/queue\.example\/q\/console#link=/m,
     );
+    const onAll = { DATABASE_URL: database.url, HOST: '::', PORT: '3000' };
+    expect((await keys(onAll, 'link', 'watcher')).output).toMatch(/^http:\/\/\[::1\]:3000\/console#link=/m);
     const off = await keys({ DATABASE_URL: database.url, CONSOLE: 'off' }, 'link', 'watcher');
     expect(off).toMatchObject({ code: 1, output: expect.stringContaining('CONSOLE=off') as string });
   });
@@ -277,7 +279,6 @@ describe('the keys command and the embedded database', () => {
       await server.stop();
     }
   });
-});
 
   test('a command that is typed during the start of a service uses its server', async () => {
     const server = new EmbeddedPostgres(directory);
@@ -298,3 +299,4 @@ describe('the keys command and the embedded database', () => {
       await server.stop();
     }
   });
+});
