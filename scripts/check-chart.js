@@ -130,7 +130,7 @@ function checkFields(objects) {
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'objects.ts']);
 }
 
-/** Checks that a job migrates, and that no node does, where the values say so. */
+/** Checks that a job migrates and gives the rights, and that no node migrates, where the values say so. */
 function checkMigration(objects) {
   const containers = objects.flatMap(({ spec }) => {
     const { initContainers = [], containers: others = [] } = spec?.template?.spec ?? {};
@@ -143,6 +143,9 @@ function checkMigration(objects) {
   );
   if (migrate.length !== 1 || nodes.length !== 2 || !areOff)
     throw new Error('With migration.enabled, one job migrates and all nodes have MIGRATE=off');
+  const [file] = migrate[0].volumeMounts.map(({ mountPath }) => `${mountPath}/grants.sql`);
+  if (migrate[0].command.slice(-2).join() !== `--grants,${file}`)
+    throw new Error('The job of migration.enabled does not run its grants.sql');
 }
 
 /** Checks that the service takes the settings of its pods, and has ended before they are killed. */

@@ -8,7 +8,7 @@ import { clock } from './database/clock.js';
 import { createDataSource } from './database/data-source.js';
 import { openDatabase } from './database/open-database.js';
 import type { ReachOptions } from './database/reach.js';
-import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { EmbeddedPostgres, ServerInUse } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, exitWithoutTerminal, onStopSignals } from './tools/stop-signals.js';
 
 // A command must stop an embedded server that it started. An interrupted start is undone, and a change in progress
@@ -64,7 +64,7 @@ export async function withServer<T>(
   const running = config.databaseUrl ?? (await urlOfRunningServer(config.dataDir));
   const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   try {
-    return await work(running ?? (await embedded!.start(start.signal)), {
+    return await work(running ?? (await startOrFind(embedded!, config.dataDir)), {
       signal: start.signal,
       report: (sentence) => void process.stderr.write(`${sentence}\n`),
       // A person waits for the answer of a command.
@@ -74,6 +74,17 @@ export async function withServer<T>(
     throw (error as Error).name === 'AbortError' ? interrupted : error;
   } finally {
     await embedded?.stop();
+  }
+}
+
+/** A service that began its start shortly before this command owns the server by now, and has written its address. */
+async function startOrFind(embedded: EmbeddedPostgres, dataDir: string): Promise<string> {
+  try {
+    return await embedded.start(start.signal);
+  } catch (error) {
+    const running = error instanceof ServerInUse ? await urlOfRunningServer(dataDir) : undefined;
+    if (running === undefined) throw error;
+    return running;
   }
 }
 

@@ -17,6 +17,7 @@ import { withDatabase } from './command-database.js';
 import { runCommandLine } from './command-line.js';
 import { type Config, loadConfig } from './config/config.js';
 import { ClientAddress } from './http/client-address.js';
+import { localUrl } from './http/listen.js';
 import { AuditedWebhooks } from './webhooks/audited-webhooks.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
@@ -82,7 +83,7 @@ function keyCommands(rows: DataSource, config: Config): KeyCommands {
     link: async (id) => {
       if (!config.console)
         throw new Error('The console is off (CONSOLE=off): there is nothing to sign in to.');
-      const base = config.publicBaseUrl ?? `http://${config.host}:${config.port}`;
+      const base = config.publicBaseUrl ?? localUrl(config.host, config.port);
       return linkUrl(base, await audited.makeLink(commandLine, id));
     },
   };

@@ -1,9 +1,11 @@
 import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
 import { commandOf } from './config/package.js';
 import { programOf } from './config/program.js';
 import { type CommandOptions, withServer } from './command-database.js';
 import { runCommandLine } from './command-line.js';
 import { loadConfig } from './config/config.js';
+import { createDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { orAborted, reachDatabase } from './database/reach.js';
 import { countOf, readSchemaState, type SchemaState, sqlOf } from './database/schema-state.js';
@@ -21,6 +23,7 @@ The database is the one that DATABASE_DIRECT_URL or DATABASE_URL names, or else 
 The role must own the tables. docs/upgrading.md describes an upgrade.`,
 )
   .exitOverride()
+  .option('--grants <file>', 'then runs this file of SQL, such as deploy/postgres/grants.sql')
   .action(apply);
 
 program
@@ -37,8 +40,9 @@ program
 
 await runCommandLine(program);
 
-/** Applies all open migrations. Like a start, it waits for a database that is late. */
-async function apply(): Promise<void> {
+/** Applies all open migrations, then `grants`. Like a start, it waits for a database that is late. */
+async function apply({ grants }: { grants?: string }): Promise<void> {
+  const sql = grants === undefined ? undefined : readFileSync(grants, 'utf8');
   await withSessions({ waitMs: undefined }, async (sessions, { signal, report }) => {
     const applied: string[] = [];
     const onApplied = (name: string): void => {
@@ -53,8 +57,22 @@ async function apply(): Promise<void> {
         cause: error,
       });
     }
+    if (sql !== undefined) await grant(sessions, sql);
     print(describeState(await readSchemaState(sessions)));
   });
+}
+
+/** Runs the statements in one session. Those of grants.sql are one transaction. */
+async function grant(sessions: DatabaseSessions, sql: string): Promise<void> {
+  const rows = await createDataSource({ url: sessions.usual(), poolSize: 1 }).initialize();
+  try {
+    await rows.query(sql);
+  } catch (cause) {
+    throw new Error(`The migrations are applied, but not the grants: ${(cause as Error).message}`, { cause });
+  } finally {
+    await rows.destroy();
+  }
+  print('applied the grants');
 }
 
 async function describePlan({ database, open }: SchemaState): Promise<string> {

@@ -13,7 +13,7 @@ import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { openDatabase } from './database/open-database.js';
 import { configureHttp } from './http/configure-http.js';
-import { listen } from './http/listen.js';
+import { listen, localUrl } from './http/listen.js';
 import { createLog } from './http/logging.module.js';
 import { Draining } from './http/draining.js';
 import { HttpConnections } from './http/http-connections.js';
@@ -29,7 +29,7 @@ import { WorkerClaims } from './queue/workers/worker-claims.js';
 
 export interface RunningService {
   app: NestExpressApplication;
-  /** The address on which it listens, as `http://HOST:PORT`. */
+  /** The URL at which this machine reaches it, as `http://HOST:PORT`. */
   url: string;
   databaseUrl: string;
   /** The keys created because an embedded database had none. They cannot be shown again. */
@@ -156,6 +156,6 @@ async function serveOn(delayMs: number, end: AbortSignal): Promise<void> {
 }
 
 function listeningUrl(app: NestExpressApplication): string {
-  const { address, port, family } = app.getHttpServer().address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const { address, port } = app.getHttpServer().address() as AddressInfo;
+  return localUrl(address, port);
 }

@@ -10,7 +10,7 @@ DECLARE
   routine regprocedure;
 BEGIN
   -- Only the owner of a table attaches, detaches and drops its days. The service also replaces the two views of recent
-  -- days. A sequence that belongs to a column follows its table.
+  -- days. A sequence that belongs to a column follows its table. A superuser also takes over the days of other roles.
   FOR relation IN
     SELECT class.oid::regclass AS name, wanted
     FROM pg_class AS class
@@ -21,7 +21,8 @@ BEGIN
     ) AS owner (wanted)
     WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p', 'v', 'S')
-      AND pg_get_userbyid(relowner) IN ('nowserving', 'nowserving_owner')
+      AND (pg_get_userbyid(relowner) IN ('nowserving', 'nowserving_owner')
+        OR wanted = 'nowserving' AND pg_has_role(relowner, 'USAGE'))
       AND pg_get_userbyid(relowner) <> wanted
       AND NOT EXISTS (
         SELECT FROM pg_depend
@@ -56,10 +57,16 @@ END
 $$;
 
 GRANT SELECT ON
-  audit_entry, batches, circuit, group_slots, key_shares, key_use, model, model_activity, model_availability, model_stats,
-  node, node_name, queue_depth, rate_limit_usage, request_history, request_timeline, running_now, slot_grant
+  batches, circuit, group_slots, key_shares, key_use, model, model_activity, model_availability, model_stats, node,
+  node_name, queue_depth, rate_limit_usage, request_history, running_now, slot_grant
 TO nowserving_reader;
--- No payloads, URLs and tokens.
+-- An earlier version of this file granted all columns of these two.
+REVOKE SELECT ON audit_entry, request_timeline FROM nowserving_reader;
+-- No payloads, logs, URLs and tokens.
+GRANT SELECT (id, at, action, target, actor_key_id, actor_name, session_id, address, user_agent, http_request_id, reason)
+  ON audit_entry TO nowserving_reader;
+GRANT SELECT (request_id, at, kind, attempt, level, source, paused_until, step, event_id)
+  ON request_timeline TO nowserving_reader;
 GRANT SELECT (id, model_id, api_key_id, state, outcome, created_at, started_at, completed_at, erased_at)
   ON request TO nowserving_reader;
 GRANT SELECT (request_id, attempt, node_id, worker_id, started_at, ended_at, outcome, error_code, error_message)

@@ -3,7 +3,7 @@
 --
 --   nowserving_owner    migrates: owns the tables, except those that have a table for each day
 --   nowserving          runs the service: reads and writes rows, makes and drops the tables of days
---   nowserving_reader   is for auditors and dashboards: reads the views, no keys, secrets and payloads
+--   nowserving_reader   is for auditors and dashboards: reads the views, no keys, secrets, payloads and logs
 --
 -- grants.sql gives their rights in the tables. The names of the roles and the schema may be replaced in both files.
 

@@ -78,6 +78,15 @@ it('names wrong settings and missing companion settings in one message', () => {
   );
 });
 
+it('refuses DATABASE_DIRECT_URL without DATABASE_URL', () => {
+  const direct = { DATABASE_DIRECT_URL: 'postgres://host/queue' };
+  expect(() => loadConfig(direct)).toThrow('wrong:\n  DATABASE_URL: required with DATABASE_DIRECT_URL');
+  expect(loadConfig({ ...direct, DATABASE_URL: 'postgres://pooler/queue' })).toMatchObject({
+    databaseUrl: 'postgres://pooler/queue',
+    databaseDirectUrl: 'postgres://host/queue',
+  });
+});
+
 it.each([
   ['https://app.example.org', ['https://app.example.org']],
   ['http://localhost:5173, https://a.example', ['http://localhost:5173', 'https://a.example']],

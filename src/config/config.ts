@@ -179,12 +179,17 @@ export class ConfigError extends Error {}
 
 /** Returns the settings that are missing although another setting requires them. */
 function missingBeside(
-  { oidcIssuer, oidcClientId, oidcScopes, files }: Config,
+  { databaseUrl, databaseDirectUrl, oidcIssuer, oidcClientId, oidcScopes, files }: Config,
   environment: Config['environment'],
 ): string[] {
+  // Otherwise the service would migrate one database and serve another.
+  const ofPooler =
+    databaseDirectUrl !== undefined && databaseUrl === undefined
+      ? ['  DATABASE_URL: required with DATABASE_DIRECT_URL']
+      : [];
   const ofBucket = files.kind === 's3' ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] : [];
   const missing = ofBucket.filter((name) => !environment[name]?.trim());
-  const lines = missing.map((name) => `  ${name}: required with FILES=s3://…`);
+  const lines = [...ofPooler, ...missing.map((name) => `  ${name}: required with FILES=s3://…`)];
   if (oidcIssuer === undefined) return lines;
   return [
     ...lines,

@@ -21,10 +21,11 @@ it.each(secretVariables)('%s may be in a file, and the last newline of the file 
     : name === 'WEBHOOK_SECRET'
       ? `whsec_${Buffer.alloc(32, 7).toString('base64')}`
       : Buffer.alloc(32, 7).toString('base64');
-  const variables = { [`${name}_FILE`]: file(`${value}\n`) };
+  const others = name === 'DATABASE_DIRECT_URL' ? { DATABASE_URL: 'postgres://pooler/queue' } : {};
+  const variables = { ...others, [`${name}_FILE`]: file(`${value}\n`) };
   const inFile = loadConfig(variables);
-  expect(inFile).toEqual(loadConfig({ [name]: value }));
-  expect(inFile.environment).toEqual({ [name]: value });
+  expect(inFile).toEqual(loadConfig({ ...others, [name]: value }));
+  expect(inFile.environment).toEqual({ ...others, [name]: value });
   expect(redacted(`${value} is wrong`, variables)).not.toContain(value);
 });
 

@@ -86,7 +86,7 @@ async function migrateNext(
     if (code === insufficientPrivilege) {
       throw new Error(
         `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run ` +
-          `\`${commandOf('migrate')}\` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ` +
+          `\`${commandOf('migrate', '--grants deploy/postgres/grants.sql')}\` with the DATABASE_URL of nowserving_owner. ` +
           'This migration has changed nothing.',
         { cause },
       );

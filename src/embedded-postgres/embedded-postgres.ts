@@ -23,6 +23,9 @@ const retryMs = 50;
 /** Pause between the end of a server and the start of the next. */
 const restartMs = 1_000;
 
+/** Another process owns the server of the data directory. */
+export class ServerInUse extends Error {}
+
 /**
  * A real PostgreSQL from npm, in the service's data directory. It is stopped by `stop()` and by a clean exit of the
  * process.
@@ -69,7 +72,7 @@ export class EmbeddedPostgres {
   ): Promise<string> {
     const { name, clusterDir, urlFile } = this.directory;
     if (!(await freeCluster(clusterDir, (port) => this.url(port), signal))) {
-      throw new Error(
+      throw new ServerInUse(
         `Another service is running on the data directory ${name}. ` +
           'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',
       );

@@ -5,6 +5,7 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import proxyaddr from 'proxy-addr';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { hostAndPort } from './listen.js';
 
 const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 /** An address as proxies write it: with brackets, a port or quotes, or without. */
@@ -77,7 +78,7 @@ export class ClientAddress implements OnApplicationBootstrap {
 
   /** Only HTTP/1.0 knows calls without a Host. */
   private ownHost({ localAddress = this.config.host, localPort = this.config.port }: Socket): string {
-    return `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${localPort}`;
+    return hostAndPort(localAddress, localPort);
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { isIP } from 'node:net';
 import type { Config } from '../config/config.js';
 
 /**
@@ -16,6 +17,16 @@ export async function listen(server: Server, { host, port }: Pick<Config, 'host'
     throw new Error(explain(error, host, port), { cause: error });
   });
 }
+
+/** A server that listens on one of these is reached at all addresses of its machine. */
+const loopbackOf: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Returns the URL at which this machine reaches a server that listens on `host`, which is an address or a name. */
+export const localUrl = (host: string, port: number): string =>
+  `http://${hostAndPort(loopbackOf[host] ?? host, port)}`;
+
+export const hostAndPort = (host: string, port: number): string =>
+  `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
 function explain({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   switch (code) {

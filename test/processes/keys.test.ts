@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -159,6 +161,8 @@ describe('the keys command', () => {
     expect((await keys(outside, 'link', 'watcher')).output).toMatch(
       /^https:\/\/queue\.example\/q\/console#link=/m,
     );
+    const onAll = { DATABASE_URL: database.url, HOST: '::', PORT: '3000' };
+    expect((await keys(onAll, 'link', 'watcher')).output).toMatch(/^http:\/\/\[::1\]:3000\/console#link=/m);
     const off = await keys({ DATABASE_URL: database.url, CONSOLE: 'off' }, 'link', 'watcher');
     expect(off).toMatchObject({ code: 1, output: expect.stringContaining('CONSOLE=off') as string });
   });
@@ -272,6 +276,26 @@ describe('the keys command and the embedded database', () => {
       expect([code, output]).toEqual([0, expect.stringMatching(/before.*during/s)]);
       await server.start();
     } finally {
+      await server.stop();
+    }
+  });
+
+  test('a command that is typed during the start of a service uses its server', async () => {
+    const server = new EmbeddedPostgres(directory);
+    const url = await server.start();
+    const writeUrl = (text: string): void => writeFileSync(join(directory, 'database-url'), text);
+    // Until the service has written its address, the file has that of an earlier start.
+    const earlier = createServer((socket) => {
+      writeUrl(url);
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(earlier, 'listening');
+      writeUrl(`postgresql://postgres@127.0.0.1:${(earlier.address() as AddressInfo).port}/postgres`);
+      const created = await keys({ DATA_DIR: directory }, 'create', '--name', 'early');
+      expect(created).toMatchObject({ code: 0, output: expect.stringContaining('early') as string });
+    } finally {
+      earlier.close();
       await server.stop();
     }
   });

@@ -1,4 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { migrations } from '../../src/database/data-source.js';
+import { reachDatabase } from '../../src/database/reach.js';
+import { temporaryDirectory } from '../support/data-directory.js';
+import { root } from '../support/page-examples.js';
 import {
   createEmptyDatabase,
   SpawnedService,
@@ -82,6 +88,45 @@ test('a service on the schema of a newer release warns once, and serves', async 
   await completes(service);
   await service.stop();
   expect(service.output.match(/1 migration of a newer release/g)).toHaveLength(1);
+});
+
+test('--grants gives the rights of grants.sql after the migrations, and a failure says what was done', async () => {
+  // Roles belong to the whole server, which other tests use too.
+  const prefix = `nowserving_test_role_${randomBytes(8).toString('hex')}`;
+  const read = async (file: string): Promise<string> =>
+    (await readFile(join(root, 'deploy/postgres', file), 'utf8')).replaceAll('nowserving', prefix);
+  const separate = await createEmptyDatabase();
+  try {
+    await separate.run(await read('roles.sql'));
+    const owner = await separate.adoptRole(`${prefix}_owner`);
+    const service = await separate.adoptRole(prefix);
+    await separate.adoptRole(`${prefix}_reader`);
+    const file = join(await temporaryDirectory(), 'grants.sql');
+    const migrateAsOwner = async (): Promise<object> => {
+      const args = ['--grants', file];
+      const program = new SpawnedService({ DATABASE_URL: owner }, { script: 'dist/src/migrate.js', args });
+      return { ...(await program.exited), output: program.output };
+    };
+    expect(await migrateAsOwner()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('ENOENT') as string,
+    });
+    await writeFile(file, 'SELECT 1 / 0');
+    const reason = 'The migrations are applied, but not the grants: division by zero\n';
+    expect(await migrateAsOwner()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(reason) as string,
+    });
+    await expect(reachDatabase(service)).rejects.toThrow('does not own the tables');
+    await writeFile(file, await read('grants.sql'));
+    expect(await migrateAsOwner()).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^applied the grants$/m) as string,
+    });
+    await reachDatabase(service);
+  } finally {
+    await separate.drop();
+  }
 });
 
 async function completes(service: SpawnedService): Promise<void> {

@@ -187,6 +187,18 @@ describe('payloads', () => {
     expect((await service.get(calls.path(ids[1]!))).status).toBe(200);
   });
 
+  test('are deleted also in a round that cannot drop a day', async () => {
+    await plant(9, 9);
+    const id = await plant(3, 3, 'test/brief');
+    // What depends on a table keeps it, as a foreign owner does.
+    await service.query(`CREATE VIEW of_a_day AS SELECT id FROM request_event_${dayOf(9)}`);
+    await expect(prune()).rejects.toThrow(/cannot drop table/);
+    expect(await payloads([id])).toEqual([emptied]);
+    await service.query('DROP VIEW of_a_day');
+    await prune();
+    expect(await days()).not.toContain(dayOf(9));
+  });
+
   test('of a model that left models.yaml a day ago are deleted by the service’s own retention', async () => {
     await service.query(
       `INSERT INTO model (id, runner, timeout_ms, attempts, removed_at)

@@ -24,7 +24,7 @@ interface ComposeService {
 }
 interface Compose {
   name: string;
-  services: Record<'postgres' | 'migration' | 'grants' | 'service', ComposeService>;
+  services: Record<'postgres' | 'migration' | 'service', ComposeService>;
   volumes: Record<string, null>;
 }
 
@@ -107,25 +107,22 @@ describe('the .dockerignore', () => {
 
 describe('the compose file', () => {
   const { services, volumes } = parse(read('docker-compose.yml')) as Compose;
-  const { postgres, migration, grants, service } = services;
+  const { postgres, migration, service } = services;
   const names = ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'BOOTSTRAP_API_KEY'];
   const secrets = Object.fromEntries(names.map((name) => [name, name.toLowerCase().repeat(2)]));
 
   it('migrates a healthy database, grants the rights, and then starts the service', () => {
     expect(migration.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
-    expect(grants.depends_on).toEqual({ migration: { condition: 'service_completed_successfully' } });
-    expect(service.depends_on).toEqual({ grants: { condition: 'service_completed_successfully' } });
+    expect(service.depends_on).toEqual({ migration: { condition: 'service_completed_successfully' } });
     expect(postgres.healthcheck!.test.join(' ')).toContain('pg_isready');
     expect([migration.build, service.build]).toEqual(['.', '.']);
-    expect(migration.command).toEqual(['node', 'dist/src/migrate.js']);
+    expect(migration.command).toEqual(['node', 'dist/src/migrate.js', '--grants', '/grants.sql']);
+    expect(migration.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
     expect(loadConfig(interpolate(service.environment, secrets)).migrate).toBe(false);
-    expect(grants.command!.join(' ')).toContain('-f /grants.sql');
-    expect(grants.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
   });
 
   it('stores the data in a named volume at the path of PostgreSQL 18, and creates the roles first', () => {
     expect(postgres.image).toMatch(/^postgres:18\b/);
-    expect(grants.image).toBe(postgres.image);
     expect(postgres.volumes).toEqual([
       'postgres:/var/lib/postgresql',
       './deploy/postgres/roles.sql:/docker-entrypoint-initdb.d/1-roles.sql:ro',
@@ -147,14 +144,14 @@ describe('the compose file', () => {
 
   it('contains valid settings, and each container uses the database role that it needs', () => {
     const config = loadConfig(interpolate(service.environment, secrets));
-    const urls = [config.databaseUrl!, ...[migration, grants].map((one) => databaseUrl(one))];
+    const urls = [config.databaseUrl!, interpolate(migration.environment, secrets)['DATABASE_URL']!];
     const logins = urls.map((text) => {
       const { username, password, hostname, pathname } = new URL(text);
       return [username, password, hostname, pathname];
     });
     const owner = ['nowserving_owner', secrets['OWNER_PASSWORD'], 'postgres', '/nowserving'];
     const login = ['nowserving', secrets['SERVICE_PASSWORD'], 'postgres', '/nowserving'];
-    expect(logins).toEqual([login, owner, owner]);
+    expect(logins).toEqual([login, owner]);
     const passwords = read('deploy/postgres/passwords.sql');
     for (const [, name] of passwords.matchAll(/^\\getenv \w+ (\w+)$/gm))
       expect(Object.keys(postgres.environment)).toContain(name);
@@ -162,9 +159,6 @@ describe('the compose file', () => {
       config.shutdownDelayMs + config.shutdownGraceMs,
     );
   });
-
-  const databaseUrl = ({ environment }: ComposeService): string =>
-    interpolate(environment, secrets)['DATABASE_URL']!;
 
   it('mounts the folder of models.yaml, because a mounted file does not change when it is replaced', () => {
     const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
@@ -213,6 +207,14 @@ describe('the units of systemd', () => {
     expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
   });
 
+  it('start a node without settings of its own', () => {
+    const [, ...files] = unit.split(/^EnvironmentFile=/m);
+    expect(files.map((text) => text.split('\n', 1)[0])).toEqual([
+      '-/etc/nowserving/settings.env',
+      '-/etc/nowserving/%i.env',
+    ]);
+  });
+
   it('pass systemd-analyze verify and security, if systemd is installed', () => {
     const analyze = (...args: string[]) =>
       spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
@@ -250,16 +252,31 @@ describe('the chart', () => {
     expect(read(join(folder, 'files/grants.sql'))).toBe(read('deploy/postgres/grants.sql'));
   });
 
+  const { settings, shutdown, api, scheduler, postgres } = parse(read(join(folder, 'values.yaml'))) as {
+    settings: Record<string, string>;
+    shutdown: Record<string, number>;
+    api: { replicas: number; autoscaling: { maxReplicas: number } };
+    scheduler: { replicas: number };
+    postgres: { parameters: { max_connections: string } };
+  };
+  const config = loadConfig(settings);
+
   it('has default settings that the service takes', () => {
-    const { settings, shutdown } = parse(read(join(folder, 'values.yaml'))) as {
-      settings: Record<string, string>;
-      shutdown: Record<string, number>;
-    };
-    const config = loadConfig(settings);
     expect(shutdown).toEqual({
       delaySeconds: config.shutdownDelayMs / 1_000,
       graceSeconds: config.shutdownGraceMs / 1_000,
     });
+  });
+
+  it('leaves TRUST_PROXY unset, so that a node warns if there is a proxy', () => {
+    expect(config.environment).not.toHaveProperty('TRUST_PROXY');
+  });
+
+  it('has a PostgreSQL with connections for all nodes and for those that an update starts', () => {
+    const nodes = Math.max(api.replicas, api.autoscaling.maxReplicas) + scheduler.replicas + 2;
+    // Sizes in docs/nodes.md: also while all of them start.
+    const connections = 12 + config.databasePoolSize + 3;
+    expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(nodes * connections);
   });
 });
 

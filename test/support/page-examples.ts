@@ -117,7 +117,8 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   },
   {
     page: 'docs/postgresql.md',
-    first: 'DATABASE_URL=postgresql://nowserving_owner@postgres/nowserving npm run migrate',
+    first:
+      'DATABASE_URL=postgresql://nowserving_owner@postgres/nowserving npm run migrate -- --grants deploy/postgres/grants.sql',
     reason: 'needs roles of the whole server; test/database/roles.test.ts does the same',
   },
   {

@@ -50,6 +50,13 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end -}}
 
+{{/* A mapping of names to texts. As a text, Helm writes a large number like 2e+07; JSON has all its digits. */}}
+{{- define "nowserving.texts" -}}
+{{- range $name, $value := . }}
+{{ $name }}: {{ ternary $value (toJson $value) (kindIs "string" $value) | quote }}
+{{- end }}
+{{- end -}}
+
 {{/* A reference to the secret of a setting: the dict has root, name and setting. */}}
 {{- define "nowserving.secretRef" -}}
 {{- if .setting.existingSecret -}}
@@ -58,6 +65,29 @@ key: {{ .setting.key | default .name }}
 {{- else -}}
 name: {{ include "nowserving.secretName" .root }}
 key: {{ .name }}
+{{- end -}}
+{{- end -}}
+
+{{/* How a container trusts the authorities of `authorities`. Empty without them. */}}
+{{- define "nowserving.authoritiesVariable" -}}
+{{- if .Values.authorities.existingSecret -}}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/nowserving-authorities/ca.crt
+{{- end -}}
+{{- end -}}
+
+{{- define "nowserving.authoritiesMount" -}}
+{{- if .Values.authorities.existingSecret -}}
+- { name: authorities, mountPath: /etc/nowserving-authorities, readOnly: true }
+{{- end -}}
+{{- end -}}
+
+{{- define "nowserving.authoritiesVolume" -}}
+{{- with .Values.authorities }}
+{{- if .existingSecret -}}
+- name: authorities
+  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -74,9 +104,9 @@ key: {{ .name }}
   value: 'off'
 {{- end }}
 - name: SHUTDOWN_DELAY
-  value: {{ .Values.shutdown.delaySeconds }}s
+  value: {{ int64 .Values.shutdown.delaySeconds }}s
 - name: SHUTDOWN_GRACE
-  value: {{ .Values.shutdown.graceSeconds }}s
+  value: {{ int64 .Values.shutdown.graceSeconds }}s
 {{- if eq .Values.files.kind "s3" }}
 {{- if not .Values.secrets.AWS_SECRET_ACCESS_KEY }}
 {{- fail "Set secrets.AWS_ACCESS_KEY_ID and secrets.AWS_SECRET_ACCESS_KEY for the bucket." }}
@@ -90,7 +120,7 @@ key: {{ .name }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
-  value: {{ $value | quote }}
+  {{- include "nowserving.texts" (dict "value" $value) | indent 2 }}
 {{- end }}
 {{- if .Values.postgres.enabled }}
 - name: DATABASE_URL
@@ -135,9 +165,7 @@ spec:
       annotations:
         # Settings are read once, so a changed secret of the chart replaces the pods.
         checksum/secrets: {{ .Values.secrets | toJson | sha256sum }}
-        {{- with $.nodes.podAnnotations }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- include "nowserving.texts" $.nodes.podAnnotations | indent 8 }}
     spec:
       automountServiceAccountToken: false
       enableServiceLinks: false
@@ -169,6 +197,7 @@ spec:
             - name: ROLE
               value: {{ $.role }}
             {{- include "nowserving.environment" . | nindent 12 }}
+            {{- include "nowserving.authoritiesVariable" . | nindent 12 }}
           ports:
             - { name: http, containerPort: 3000 }
           # The port opens after the migrations, which may take minutes.
@@ -193,6 +222,7 @@ spec:
           volumeMounts:
             - { name: models, mountPath: /etc/nowserving, readOnly: true }
             - { name: data, mountPath: /app/.data }
+            {{- include "nowserving.authoritiesMount" . | nindent 12 }}
             {{- if eq .Values.files.kind "volume" }}
             - { name: files, mountPath: /app/.data/files }
             {{- end }}
@@ -200,6 +230,7 @@ spec:
         - name: models
           configMap:
             name: {{ .Values.existingModelsConfigMap | default (printf "%s-models" (include "nowserving.fullname" .)) }}
+        {{- include "nowserving.authoritiesVolume" . | nindent 8 }}
         {{- if eq .Values.files.kind "volume" }}
         - name: data
           emptyDir: {}
@@ -212,7 +243,7 @@ spec:
         {{- end }}
       {{- with $.nodes.nodeSelector }}
       nodeSelector:
-        {{- toYaml . | nindent 8 }}
+        {{- include "nowserving.texts" . | indent 8 }}
       {{- end }}
       {{- with $.nodes.tolerations }}
       tolerations:

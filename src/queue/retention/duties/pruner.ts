@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../../../database/database.js';
 import { firstIdAt, spansOfDays } from '../../../database/days.js';
+import { isDatabaseUnavailable } from '../../../errors/database-error.js';
 import { ModelsService } from '../../../models/models.service.js';
 import { firstDay } from '../../reads/queries/first-day.js';
 import { IdempotencyKeyEntity } from '../../submit/entities/idempotency-key.entity.js';
@@ -34,13 +35,34 @@ export class Pruner extends Duty {
     super();
   }
 
+  /** A part that fails, for example because a table belongs to another role, does not end the round for the others. */
   async runOnce(): Promise<void> {
-    await this.pruneIdempotencyKeys();
-    await dropOldOutput(this.database);
+    const parts = [
+      () => this.pruneIdempotencyKeys(),
+      () => dropOldOutput(this.database),
+      () => this.dropOldDays(),
+      () => this.emptyOldPayloads(),
+    ];
+    let failure: Error | undefined;
+    for (const part of parts) {
+      try {
+        await part();
+      } catch (error) {
+        if (isDatabaseUnavailable(error)) throw error;
+        failure ??= error as Error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  private async dropOldDays(): Promise<void> {
     for (const day of await droppableDays(this.database, this.retention.longestMs())) {
       // PostgreSQL detaches one partition of a table after the other.
       if (!(await dropDay(this.database, day))) break;
     }
+  }
+
+  private async emptyOldPayloads(): Promise<void> {
     const served = this.models.all().map(({ id }) => id);
     for (const id of new Set([...served, ...(await removedModelIds(this.database))])) {
       const retentionMs = this.retention.payloadMs(id);
