@@ -8,6 +8,7 @@ import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
+import { addBatchDeliveries } from '../../src/webhooks/queries/add-batch-deliveries.js';
 import {
   ending,
   keyId,
@@ -187,5 +188,22 @@ test('a request that completes again after a restore has the same webhook ids', 
      INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id)
      SELECT model_id, priority, virtual_start, seq, id, api_key_id FROM request`,
   );
+  expect(await ended()).toEqual(before);
+});
+
+test('a batch that ends again after a restore has the same webhook ids', async () => {
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url, events)
+     VALUES ($1, $2, 'https://endpoint.example/', '{batch.completed}')`,
+    [randomUUID(), keyId],
+  );
+  const batchId = randomUUID();
+  const ended = async (): Promise<string[]> => {
+    await addBatchDeliveries(database, { batchId, keyId, webhookUrl: url });
+    const rows = await tables.rows<{ id: string }>('DELETE FROM webhook_delivery RETURNING id');
+    return rows.map(({ id }) => id).sort();
+  };
+  const before = await ended();
+  expect(new Set(before).size).toBe(2);
   expect(await ended()).toEqual(before);
 });
