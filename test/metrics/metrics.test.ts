@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import type { Registry } from 'prom-client';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { version } from '../../src/config/package.js';
+import { REGISTRY } from '../../src/metrics/registry.js';
+import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { scrape, type Scrape } from '../support/metrics.js';
 import { verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
@@ -186,6 +189,16 @@ test('metrics show the state of the cluster, and that of the node', async () => 
   expect(one.value('nowserving_database_connections', { pool: 'statements' })).toBeGreaterThan(0);
   await model.answer(running);
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
+});
+
+test('a model whose address is in quarantine counts as reachable', async () => {
+  const circuits = service.app.get(Circuits);
+  circuits.quarantine(new Map(circuits.plainAddresses.map((address) => [address, undefined])));
+  const registry = service.app.get<Registry>(REGISTRY);
+  const text = await registry.getSingleMetricAsString('nowserving_circuit_open');
+  expect(circuits.room('test/model')).toBe(0);
+  circuits.quarantine(new Map());
+  expect(text).toContain('nowserving_circuit_open{model="test/model"} 0');
 });
 
 test('duties have the names that dashboards and alerts use', async () => {
