@@ -252,6 +252,19 @@ test('the series of a model that a reload brings begin at 0', async () => {
   expect(one.value('nowserving_requests_completed_total', { ...added, outcome: 'failed' })).toBe(0);
 });
 
+test('a model that joins the file has series of its own, however many models have left it', async () => {
+  const headers = { authorization: `Key ${service.key}` };
+  for (const file of [0, 1]) {
+    const models = Array.from({ length: 150 }, (_, i) => [`file-${file}/${i}`, {}] as const);
+    await writeFile(service.config.modelsFile, model.file(Object.fromEntries(models)));
+    expect((await service.get('/v1/admin/models/reload', { method: 'POST', headers })).status).toBe(200);
+  }
+  const submitted = (one: Scrape, id: string): number | undefined =>
+    one.value('nowserving_requests_submitted_total', { model: id });
+  const one = await scraped((some) => submitted(some, 'file-1/149') === 0);
+  expect([submitted(one, 'file-0/0'), submitted(one, 'other')]).toEqual([undefined, undefined]);
+});
+
 test('all counters, and only counters, have a name that ends in _total', async () => {
   const { text } = await scrape(service);
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!] as const);
