@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { version } from '../../src/config/package.js';
 import { REGISTRY } from '../../src/metrics/registry.js';
+import { ClusterSnapshots } from '../../src/overview/cluster-snapshots.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { scrape, type Scrape } from '../support/metrics.js';
 import { verdict } from '../support/queue-calls.js';
@@ -189,6 +190,22 @@ test('metrics show the state of the cluster, and that of the node', async () => 
   expect(one.value('nowserving_database_connections', { pool: 'statements' })).toBeGreaterThan(0);
   await model.answer(running);
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
+});
+
+test('the cluster is shown although the figures of its upkeep cannot be read', async () => {
+  const snapshots = service.app.get(ClusterSnapshots);
+  const getUpkeep = snapshots.getUpkeep.bind(snapshots);
+  snapshots.getUpkeep = () => Promise.reject(new Error('canceling statement due to statement timeout'));
+  try {
+    await scraped(
+      (one) =>
+        one.value('nowserving_cluster_partitions_ahead') === undefined &&
+        one.value('nowserving_cluster_schedulers') === 1 &&
+        one.value('nowserving_cluster_snapshot_failures_total')! > 0,
+    );
+  } finally {
+    snapshots.getUpkeep = getUpkeep;
+  }
 });
 
 test('a model whose address is in quarantine counts as reachable', async () => {

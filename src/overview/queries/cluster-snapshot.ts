@@ -3,7 +3,7 @@ import { epochMs } from '../../database/epoch-ms.js';
 import { columnsOf, statement } from '../../database/statement.js';
 import { oldestWaiting } from '../../queue/reads/oldest-waiting.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
-import { readFailingSeconds } from './failing-receivers.js';
+import { type DeliveryDelays, readDeliveryDelays } from './delivery-delays.js';
 
 export interface NodeRow {
   id: string;
@@ -113,16 +113,12 @@ export async function readClusterSnapshot(
 }
 
 /** The figures that an operator of the database should be warned by. */
-export interface Upkeep {
+export interface Upkeep extends DeliveryDelays {
   /** Days after today for which there are partitions. */
   partitionDaysAhead: number;
   /** The oldest transaction of this database that the service's role may see; 0: there is none. */
   oldestTransactionSeconds: number;
   pendingDeliveries: number;
-  /** Time since the first of them could have been tried; 0: none is overdue. */
-  overdueDeliverySeconds: number;
-  /** How long the receiver that has failed longest has taken no delivery; 0: none fails. */
-  failingReceiverSeconds: number;
 }
 
 /** At most this many pending deliveries are counted. */
@@ -141,15 +137,14 @@ const upkeepStatement = statement('upkeep')`SELECT
    FROM pg_stat_activity
    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid())
     AS "oldestTransactionSeconds",
-  count(*)::integer AS "pendingDeliveries",
-  coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(next_try_at))), 0)::float8
-    AS "overdueDeliverySeconds"
-FROM (SELECT next_try_at FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending`;
+  (SELECT count(*)::integer
+   FROM (SELECT FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending)
+    AS "pendingDeliveries"`;
 
 export async function readUpkeep(database: Database): Promise<Upkeep> {
-  const [[row], failingReceiverSeconds] = await Promise.all([
-    database.query<Omit<Upkeep, 'failingReceiverSeconds'>>(upkeepStatement),
-    readFailingSeconds(database),
+  const [[row], delays] = await Promise.all([
+    database.query<Omit<Upkeep, keyof DeliveryDelays>>(upkeepStatement),
+    readDeliveryDelays(database),
   ]);
   return { ...row!, failingReceiverSeconds };
 }
