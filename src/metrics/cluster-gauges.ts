@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DatabaseWatch } from '../database/database-watch.js';
-import type { Group } from '../models/model.js';
+import { type Group, slotsBelow } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { highest } from '../queue/cluster/slots.js';
@@ -149,9 +149,15 @@ export class ClusterGauges {
       (id, snapshot) => {
         const { group, reserve, concurrency } = this.models.get(id)!;
         if (group !== null && running(snapshot, group) >= group.concurrency) return 1;
-        const reserved = reserve.high + reserve.normal;
-        const isUrgent = this.index.next(id)?.priority === highest;
-        return reserved > 0 && !isUrgent && sumOf(snapshot.runs, id) >= concurrency! - reserved ? 1 : 0;
+        const all = concurrency ?? Infinity;
+        const priority = this.index.next(id)?.priority ?? highest;
+        const runs = rowsOf(snapshot.runsByKey, id);
+        // The slots below high priority, then those below normal: a request of low priority needs one of both.
+        const isWithheld = slotsBelow(all, reserve).some((slots, level) => {
+          if (slots === all || priority <= highest + level) return false;
+          return runs.reduce((sum, { below }) => sum + below[level]!, 0) >= slots;
+        });
+        return isWithheld ? 1 : 0;
       },
       'max',
     );

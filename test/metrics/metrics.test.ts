@@ -6,6 +6,7 @@ import { REGISTRY } from '../../src/metrics/registry.js';
 import { ClusterSnapshots } from '../../src/overview/cluster-snapshots.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { scrape, type Scrape } from '../support/metrics.js';
+import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -15,6 +16,8 @@ const { service, calls, model } = testQueue({
     'test/model': { attempts: 2 },
     'test/narrow': { concurrency: 1 },
     'test/strict': { input_schema: { type: 'object', required: ['prompt'] } },
+    'test/low': { concurrency: 4, reserve: { normal: 3 } },
+    'test/high': { concurrency: 3, reserve: { high: 1 } },
   },
   limits: 'off',
 });
@@ -190,6 +193,39 @@ test('metrics show the state of the cluster, and that of the node', async () => 
   expect(one.value('nowserving_database_connections', { pool: 'statements' })).toBeGreaterThan(0);
   await model.answer(running);
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
+});
+
+test('slots are withheld from a request only if those that its priority may use are in use', async () => {
+  const admin = new ModelAdminCalls(service);
+  const [low, high] = ['test/low', 'test/high'] as const;
+  /** Returns whether slots are withheld, once the cluster's values are these. */
+  const isWithheld = async (id: string, values: Record<string, number>): Promise<number | undefined> => {
+    const of = (one: Scrape, name: string): number | undefined =>
+      one.value(`nowserving_cluster_${name}`, { model: id });
+    const one = await scraped((some) =>
+      Object.entries(values).every(([name, value]) => of(some, name) === value),
+    );
+    return of(one, 'slots_withheld');
+  };
+  const running = [
+    await calls.submit(`${low}?priority=low`, { hold: true }),
+    await calls.submit(`${high}?priority=high`, { hold: true }),
+    await calls.submit(`${high}?priority=high`, { hold: true }),
+  ];
+  for (const id of running) await model.arrived(id);
+  // Requests then wait although slots are free.
+  for (const id of [low, high]) await admin.change(id, { paused: 'hold' });
+  const waiting = [await calls.submit(`${low}?priority=low`)];
+  expect(await isWithheld(low, { requests_waiting: 1, requests_running: 1 })).toBe(1);
+  waiting.push(await calls.submit(low), await calls.submit(high));
+  expect(await isWithheld(low, { requests_waiting: 2, requests_running: 1 })).toBe(0);
+  // Runs of high priority leave the slots of the others free.
+  expect(await isWithheld(high, { requests_waiting: 1, requests_running: 2 })).toBe(0);
+  // At least one slot is not reserved.
+  for (const id of running) await model.answer(id);
+  await admin.change(high, { concurrency: 1 });
+  expect(await isWithheld(high, { requests_waiting: 1, requests_running: 0, concurrency: 1 })).toBe(0);
+  for (const id of waiting) await calls.cancel(id);
 });
 
 test('the cluster is shown although the figures of its upkeep cannot be read', async () => {

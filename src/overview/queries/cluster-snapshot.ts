@@ -49,6 +49,16 @@ export interface SlotsRow extends OfModelAndNode {
   groupSlots: number | null;
 }
 
+/** The runs of a key. */
+export interface RunsOfKey {
+  modelId: string;
+  keyId: string;
+  name: string | null;
+  count: number;
+  /** Those of them below high priority, and those below normal. */
+  below: [number, number];
+}
+
 /** All times are milliseconds since 1970. */
 export interface ClusterSnapshot {
   atMs: number;
@@ -58,7 +68,7 @@ export interface ClusterSnapshot {
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
   slots: SlotsRow[];
-  runsByKey: { modelId: string; keyId: string; name: string | null; count: number }[];
+  runsByKey: RunsOfKey[];
   /** Requests between two attempts, and those that wait for a time that their caller chose. */
   delayed: { modelId: string; retrying: number; scheduled: number }[];
   /** The time since which the oldest request of each queue waits. */
@@ -89,7 +99,8 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ep
   ${epochMs('outage_since')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
-${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
+${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count,
+    json_build_array(count(*) FILTER (WHERE priority > -1), count(*) FILTER (WHERE priority > 0)) AS below
   FROM lease JOIN recent_request AS request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
   GROUP BY lease.model_id, api_key_id, name`)} AS "runsByKey",
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count, group_id AS "groupId",
@@ -146,5 +157,5 @@ export async function readUpkeep(database: Database): Promise<Upkeep> {
     database.query<Omit<Upkeep, keyof DeliveryDelays>>(upkeepStatement),
     readDeliveryDelays(database),
   ]);
-  return { ...row!, failingReceiverSeconds };
+  return { ...row!, ...delays };
 }
