@@ -10,4 +10,12 @@ export class BoundedNames {
     this.names.add(name);
     return name;
   }
+
+  /** Drops all names except these, and returns those that were dropped. */
+  retain(names: readonly string[]): string[] {
+    const retained = new Set(names);
+    const dropped = [...this.names].filter((name) => !retained.has(name));
+    for (const name of dropped) this.names.delete(name);
+    return dropped;
+  }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DatabaseWatch } from '../database/database-watch.js';
-import type { Group } from '../models/model.js';
+import { type Group, slotsBelow } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { highest } from '../queue/cluster/slots.js';
@@ -20,7 +20,8 @@ const openStatuses = ['validating', 'in_progress', 'finalizing', 'cancelling'];
 
 /**
  * Gauges of the whole cluster, from one snapshot that is read at a scrape. Every node exports the same values, so
- * queries should use `max`. A node that cannot read the snapshot exports only the time of its last one.
+ * queries should use `max`. A node that cannot read the snapshot exports only the time of its last one. The figures of
+ * upkeep are read separately, because they take longest: if they cannot be read, only they are missing.
  */
 @Injectable()
 export class ClusterGauges {
@@ -47,21 +48,20 @@ export class ClusterGauges {
   /** Called before the gauges are collected. Never rejects. */
   async refresh(): Promise<void> {
     const startedAt = performance.now();
-    try {
-      const read = this.watch.state.isUp ? await within(patienceMs, this.read(), undefined) : undefined;
-      [this.snapshot, this.upkeep] = read ?? [];
-    } catch {
-      this.snapshot = this.upkeep = undefined;
-    }
-    if (this.snapshot === undefined) this.failures++;
-    else {
-      this.readAtMs = this.snapshot.atMs;
-      this.readMs = performance.now() - startedAt;
-    }
+    [this.snapshot, this.upkeep] = await Promise.all([
+      this.read(() => this.snapshots.get()),
+      this.read(() => this.snapshots.getUpkeep()),
+    ]);
+    if (this.snapshot === undefined || this.upkeep === undefined) this.failures++;
+    if (this.snapshot === undefined) return;
+    this.readAtMs = this.snapshot.atMs;
+    this.readMs = performance.now() - startedAt;
   }
 
-  private read(): Promise<[ClusterSnapshot, Upkeep]> {
-    return Promise.all([this.snapshots.get(), this.snapshots.getUpkeep()]);
+  /** undefined: it cannot be read, or not in time. */
+  private async read<Value>(from: () => Promise<Value>): Promise<Value | undefined> {
+    if (!this.watch.state.isUp) return undefined;
+    return within(patienceMs, from(), undefined).catch(() => undefined);
   }
 
   private addQueues(): void {
@@ -149,9 +149,15 @@ export class ClusterGauges {
       (id, snapshot) => {
         const { group, reserve, concurrency } = this.models.get(id)!;
         if (group !== null && running(snapshot, group) >= group.concurrency) return 1;
-        const reserved = reserve.high + reserve.normal;
-        const isUrgent = this.index.next(id)?.priority === highest;
-        return reserved > 0 && !isUrgent && sumOf(snapshot.runs, id) >= concurrency! - reserved ? 1 : 0;
+        const all = concurrency ?? Infinity;
+        const priority = this.index.next(id)?.priority ?? highest;
+        const runs = rowsOf(snapshot.runsByKey, id);
+        // The slots below high priority, then those below normal: a request of low priority needs one of both.
+        const isWithheld = slotsBelow(all, reserve).some((slots, level) => {
+          if (slots === all || priority <= highest + level) return false;
+          return runs.reduce((sum, { below }) => sum + below[level]!, 0) >= slots;
+        });
+        return isWithheld ? 1 : 0;
       },
       'max',
     );

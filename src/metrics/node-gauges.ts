@@ -55,7 +55,7 @@ export class NodeGauges {
       addGauge(this.registry, name, help, ['model'], () => modelValues(this.models.all(), value, ofRest));
     add('runs', 'Runs in progress on this node, and claims under way.', (id) => slots.inUse(id));
     add('slots', 'Runs that this node may have at once.', (id) => slots.limit(id));
-    const isOpen = (id: string): number => (circuits.room(id) === Infinity ? 0 : 1);
+    const isOpen = (id: string): number => (circuits.isAway(id) ? 1 : 0);
     add('circuit_open', '1: this node finds the model away, and sends it only probes.', isOpen, 'max');
     addGauge(
       this.registry,

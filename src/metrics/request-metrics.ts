@@ -16,6 +16,8 @@ const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'];
 @Injectable()
 export class RequestMetrics {
   private readonly models = new BoundedNames(maxModels);
+  /** The metrics whose first label is the model. */
+  private readonly ofModels: (FastCounter | FastHistogram)[] = [];
   private readonly submitted: FastCounter;
   private readonly completed: FastCounter;
   private readonly failures: FastCounter;
@@ -32,16 +34,22 @@ export class RequestMetrics {
     events: QueueEvents,
     private readonly clock: Clock,
   ) {
+    const ofModels = <Metric extends FastCounter | FastHistogram>(metric: Metric): Metric => {
+      this.ofModels.push(metric);
+      return metric;
+    };
     const counter = (name: string, help: string, ...labelNames: string[]): FastCounter =>
-      new FastCounter({ name: `nowserving_${name}`, help, labelNames, registry });
+      ofModels(new FastCounter({ name: `nowserving_${name}`, help, labelNames, registry }));
     const seconds = (name: string, help: string): FastHistogram =>
-      new FastHistogram({
-        name: `nowserving_${name}_seconds`,
-        help,
-        registry,
-        labelNames: ['model'],
-        buckets: longBuckets,
-      });
+      ofModels(
+        new FastHistogram({
+          name: `nowserving_${name}_seconds`,
+          help,
+          registry,
+          labelNames: ['model'],
+          buckets: longBuckets,
+        }),
+      );
     this.submitted = counter('requests_submitted_total', 'Requests that were submitted here.', 'model');
     this.completed = counter(
       'requests_completed_total',
@@ -82,9 +90,9 @@ export class RequestMetrics {
       labelNames: ['direction'],
       buckets: byteBuckets,
     });
-    const beginAll = (): void => models.all().forEach(({ id }) => this.begin(this.models.of(id)));
-    beginAll();
-    models.changes.subscribe(beginAll);
+    const follow = (): void => this.follow(models.all().map(({ id }) => id));
+    follow();
+    models.changes.subscribe(follow);
     events.on('request.submitted', (requests) => this.noteSubmitted(requests));
     events.on('request.started', (requests) => this.noteStarted(requests));
     events.on('request.requeued', (requests) => this.noteRequeued(requests));
@@ -96,6 +104,12 @@ export class RequestMetrics {
       this.submitted.count(this.models.of(modelId));
       if (inputBytes !== undefined) this.payloads.note(inputBytes, 'input');
     }
+  }
+
+  /** Drops the series of models that have left the file, so that later models can have their own. */
+  private follow(ids: readonly string[]): void {
+    for (const id of this.models.retain(ids)) for (const metric of this.ofModels) metric.drop(id);
+    for (const id of ids) this.begin(this.models.of(id));
   }
 
   private begin(model: string): void {

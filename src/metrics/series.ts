@@ -5,7 +5,7 @@ type LabelValue = string | number;
 /** Series by up to three label values. */
 class Series<Cell> {
   private readonly tree = new Map<LabelValue, Map<LabelValue, Map<LabelValue, Cell>>>();
-  readonly all: { labels: Record<string, string>; cell: Cell }[] = [];
+  all: { labels: Record<string, string>; cell: Cell }[] = [];
 
   constructor(
     private readonly labelNames: readonly string[],
@@ -14,6 +14,13 @@ class Series<Cell> {
 
   at(first: LabelValue, second: LabelValue, third: LabelValue): Cell {
     return this.tree.get(first)?.get(second)?.get(third) ?? this.add(first, second, third);
+  }
+
+  /** Drops the series whose first label has this value. */
+  drop(first: LabelValue): void {
+    const [name] = this.labelNames;
+    this.tree.delete(first);
+    this.all = this.all.filter(({ labels }) => labels[name!] !== String(first));
   }
 
   private add(first: LabelValue, second: LabelValue, third: LabelValue): Cell {
@@ -63,6 +70,11 @@ export class FastCounter extends Counter {
     this.series.at(first, second, '');
   }
 
+  /** Drops the series whose first label has this value. */
+  drop(first: LabelValue): void {
+    this.series.drop(first);
+  }
+
   override async get(): ReturnType<Counter['get']> {
     const metric = await super.get();
     return { ...metric, values: this.series.all.map(({ labels, cell }) => ({ labels, value: cell.value })) };
@@ -108,6 +120,11 @@ export class FastHistogram extends Histogram {
     while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
     distribution.counts[bucket]!++;
     distribution.sum += value;
+  }
+
+  /** Drops the series whose first label has this value. */
+  drop(first: LabelValue): void {
+    this.series.drop(first);
   }
 
   /** prom-client prefers this method to `get` when it builds its text. */

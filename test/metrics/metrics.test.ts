@@ -1,7 +1,12 @@
 import { writeFile } from 'node:fs/promises';
+import type { Registry } from 'prom-client';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { version } from '../../src/config/package.js';
+import { REGISTRY } from '../../src/metrics/registry.js';
+import { ClusterSnapshots } from '../../src/overview/cluster-snapshots.js';
+import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { scrape, type Scrape } from '../support/metrics.js';
+import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -11,6 +16,8 @@ const { service, calls, model } = testQueue({
     'test/model': { attempts: 2 },
     'test/narrow': { concurrency: 1 },
     'test/strict': { input_schema: { type: 'object', required: ['prompt'] } },
+    'test/low': { concurrency: 4, reserve: { normal: 3 } },
+    'test/high': { concurrency: 3, reserve: { high: 1 } },
   },
   limits: 'off',
 });
@@ -188,6 +195,65 @@ test('metrics show the state of the cluster, and that of the node', async () => 
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
 });
 
+test('slots are withheld from a request only if those that its priority may use are in use', async () => {
+  const admin = new ModelAdminCalls(service);
+  const [low, high] = ['test/low', 'test/high'] as const;
+  /** Returns whether slots are withheld, once the cluster's values are these. */
+  const isWithheld = async (id: string, values: Record<string, number>): Promise<number | undefined> => {
+    const of = (one: Scrape, name: string): number | undefined =>
+      one.value(`nowserving_cluster_${name}`, { model: id });
+    const one = await scraped((some) =>
+      Object.entries(values).every(([name, value]) => of(some, name) === value),
+    );
+    return of(one, 'slots_withheld');
+  };
+  const running = [
+    await calls.submit(`${low}?priority=low`, { hold: true }),
+    await calls.submit(`${high}?priority=high`, { hold: true }),
+    await calls.submit(`${high}?priority=high`, { hold: true }),
+  ];
+  for (const id of running) await model.arrived(id);
+  // Requests then wait although slots are free.
+  for (const id of [low, high]) await admin.change(id, { paused: 'hold' });
+  const waiting = [await calls.submit(`${low}?priority=low`)];
+  expect(await isWithheld(low, { requests_waiting: 1, requests_running: 1 })).toBe(1);
+  waiting.push(await calls.submit(low), await calls.submit(high));
+  expect(await isWithheld(low, { requests_waiting: 2, requests_running: 1 })).toBe(0);
+  // Runs of high priority leave the slots of the others free.
+  expect(await isWithheld(high, { requests_waiting: 1, requests_running: 2 })).toBe(0);
+  // At least one slot is not reserved.
+  for (const id of running) await model.answer(id);
+  await admin.change(high, { concurrency: 1 });
+  expect(await isWithheld(high, { requests_waiting: 1, requests_running: 0, concurrency: 1 })).toBe(0);
+  for (const id of waiting) await calls.cancel(id);
+});
+
+test('the cluster is shown although the figures of its upkeep cannot be read', async () => {
+  const snapshots = service.app.get(ClusterSnapshots);
+  const getUpkeep = snapshots.getUpkeep.bind(snapshots);
+  snapshots.getUpkeep = () => Promise.reject(new Error('canceling statement due to statement timeout'));
+  try {
+    await scraped(
+      (one) =>
+        one.value('nowserving_cluster_partitions_ahead') === undefined &&
+        one.value('nowserving_cluster_schedulers') === 1 &&
+        one.value('nowserving_cluster_snapshot_failures_total')! > 0,
+    );
+  } finally {
+    snapshots.getUpkeep = getUpkeep;
+  }
+});
+
+test('a model whose address is in quarantine counts as reachable', async () => {
+  const circuits = service.app.get(Circuits);
+  circuits.quarantine(new Map(circuits.plainAddresses.map((address) => [address, undefined])));
+  const registry = service.app.get<Registry>(REGISTRY);
+  const text = await registry.getSingleMetricAsString('nowserving_circuit_open');
+  expect(circuits.room('test/model')).toBe(0);
+  circuits.quarantine(new Map());
+  expect(text).toContain('nowserving_circuit_open{model="test/model"} 0');
+});
+
 test('duties have the names that dashboards and alerts use', async () => {
   const { text } = await scrape(service);
   const names = [...text.matchAll(/^nowserving_duty_failing\{duty="(\w+)"/gm)].map(([, name]) => name);
@@ -237,6 +303,19 @@ test('the series of a model that a reload brings begin at 0', async () => {
   const one = await scraped((some) => some.value('nowserving_runs', added) === 0);
   expect(one.value('nowserving_requests_submitted_total', added)).toBe(0);
   expect(one.value('nowserving_requests_completed_total', { ...added, outcome: 'failed' })).toBe(0);
+});
+
+test('a model that joins the file has series of its own, however many models have left it', async () => {
+  const headers = { authorization: `Key ${service.key}` };
+  for (const file of [0, 1]) {
+    const models = Array.from({ length: 150 }, (_, i) => [`file-${file}/${i}`, {}] as const);
+    await writeFile(service.config.modelsFile, model.file(Object.fromEntries(models)));
+    expect((await service.get('/v1/admin/models/reload', { method: 'POST', headers })).status).toBe(200);
+  }
+  const submitted = (one: Scrape, id: string): number | undefined =>
+    one.value('nowserving_requests_submitted_total', { model: id });
+  const one = await scraped((some) => submitted(some, 'file-1/149') === 0);
+  expect([submitted(one, 'file-0/0'), submitted(one, 'other')]).toEqual([undefined, undefined]);
 });
 
 test('all counters, and only counters, have a name that ends in _total', async () => {

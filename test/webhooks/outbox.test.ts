@@ -8,6 +8,9 @@ import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
+import { addBatchDeliveries } from '../../src/webhooks/queries/add-batch-deliveries.js';
+import { addRunDeliveries } from '../../src/webhooks/queries/add-run-deliveries.js';
+import { releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
 import {
   ending,
   keyId,
@@ -188,4 +191,43 @@ test('a request that completes again after a restore has the same webhook ids', 
      SELECT model_id, priority, virtual_start, seq, id, api_key_id FROM request`,
   );
   expect(await ended()).toEqual(before);
+});
+
+test('a batch that ends again after a restore has the same webhook ids', async () => {
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url, events)
+     VALUES ($1, $2, 'https://endpoint.example/', '{batch.completed}')`,
+    [randomUUID(), keyId],
+  );
+  const batchId = randomUUID();
+  const ended = async (): Promise<string[]> => {
+    await addBatchDeliveries(database, { batchId, keyId, webhookUrl: url });
+    const rows = await tables.rows<{ id: string }>('DELETE FROM webhook_delivery RETURNING id');
+    return rows.map(({ id }) => id).sort();
+  };
+  const before = await ended();
+  expect(new Set(before).size).toBe(2);
+  expect(await ended()).toEqual(before);
+});
+
+test('newer progress has a new webhook id, also if a node that stopped may have sent the older progress', async () => {
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url, events) VALUES ($1, $2, $3, '{request.progress}')`,
+    [randomUUID(), keyId, url],
+  );
+  const [requestId] = (await submitSome(database, 1)) as [string];
+  const idOf = async (value: number): Promise<string> => {
+    const content = { at: new Date().toISOString(), progress: { value, message: null } };
+    await addRunDeliveries(database, [{ requestId, event: 'request.progress', content }]);
+    const rows = await tables.rows<{ id: string; value: number }>(
+      `SELECT id, (content -> 'progress' ->> 'value')::float8 AS value FROM webhook_delivery`,
+    );
+    expect(rows).toEqual([{ id: expect.any(String) as string, value }]);
+    return rows[0]!.id;
+  };
+  const deliveryId = await idOf(0.5);
+  const sender = randomUUID();
+  await tables.rows('UPDATE webhook_delivery SET claimed_by = $1', [sender]);
+  await releaseDelivery(database, sender, { requestId, deliveryId });
+  expect(await idOf(1)).not.toBe(deliveryId);
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
+import { readDeliveryDelays } from '../../src/overview/queries/delivery-delays.js';
 import { HostLimiter } from '../../src/webhooks/host-limiter.js';
 import { claimDeliveries, dueDeliveries, maxLanes } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
@@ -38,6 +39,7 @@ beforeAll(async () => {
   await recordTries(database, terms.claimedBy, [{ ...key, state: 'failed', step: 1, nextInMs: 0, entry }]);
   await releaseDelivery(database, terms.claimedBy, key);
   await pruneDeliveries(database, 0);
+  await readDeliveryDelays(database);
   database.query = query.bind(database);
 });
 afterAll(() => tables.drop());
@@ -70,7 +72,7 @@ const literals: Record<string, string[]> = {
 };
 
 async function expectGoodPlans(): Promise<void> {
-  expect([...used.keys()]).toHaveLength(5);
+  expect([...used.keys()]).toHaveLength(6);
   for (const name of used.keys()) {
     expect(`${name}\n${await planOf(name)}`).not.toMatch(/Seq Scan/);
   }
@@ -94,12 +96,14 @@ test('the statements find their rows by index, whatever the statistics say', asy
   await expectGoodPlans();
 });
 
+async function pagesOf(name: string): Promise<number> {
+  const plan = await planOf(name, '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
+  const [, found = ''] = /Buffers: ([^\n]*)/.exec(plan) ?? [];
+  return [...found.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 test('a claim reads about as many pages of many deliveries as of few, and takes some of each host', async () => {
-  const pages = async (): Promise<number> => {
-    const plan = await planOf('claim_deliveries', '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
-    const [, found = ''] = /Buffers: ([^\n]*)/.exec(plan) ?? [];
-    return [...found.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
-  };
+  const pages = (): Promise<number> => pagesOf('claim_deliveries');
   await tables.rows('TRUNCATE webhook_delivery');
   const keyId = randomUUID();
   await fill('a.example', 4, keyId);
@@ -173,6 +177,25 @@ test('a claim checks a limited number of hosts, and the next claim continues aft
   const second = await claimDeliveries(database, { ...terms, after: first.after });
   expect([second.deliveries.map(({ host }) => host), second.after]).toEqual([['last.example'], null]);
   expect(await dueDeliveries(database)).toMatchObject({ isAnyDue: true });
+});
+
+test('delays are found behind any number of deliveries to a dead receiver, and few of these are read', async () => {
+  await tables.rows('TRUNCATE webhook_delivery');
+  await tables.rows(
+    `INSERT INTO webhook_delivery (id, request_id, api_key_id, url, host, step, created_at, next_try_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), $1::uuid, 'https://dead.example', 'dead.example', 1,
+            now() - interval '2 hours', now() + n * interval '1 second'
+     FROM generate_series(1, 100000) AS n`,
+    [randomUUID()],
+  );
+  await fill('late.example', 1);
+  expect(await pagesOf('delivery_delays')).toBeLessThan(200);
+  await tables.rows('ANALYZE webhook_delivery');
+  expect(await pagesOf('delivery_delays')).toBeLessThan(200);
+  const { overdueDeliverySeconds, failingReceiverSeconds } = await readDeliveryDelays(database);
+  expect([Math.floor(overdueDeliverySeconds / 3_600), Math.floor(failingReceiverSeconds / 3_600)]).toEqual([
+    1, 2,
+  ]);
 });
 
 test('a migration that adds columns breaks no statement about deliveries that a running node has prepared', async () => {

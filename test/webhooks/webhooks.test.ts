@@ -241,6 +241,20 @@ describe('an endpoint of a key', () => {
     await hooks.only(id, 'ended');
     await hooks.list(await calls.run('test/hook')).then((list) => expect(list).toEqual([]));
   });
+
+  test('is not disabled by a 410 of a URL that it no longer has', async () => {
+    let answer = (): void => undefined;
+    receiver.answer = ({ response }) => (answer = () => void response.writeHead(410).end());
+    await add('/before', await keyId());
+    const id = await calls.run('test/hook');
+    await receiver.arrived('/before');
+    await service.query('UPDATE webhook_endpoint SET url = $1', [receiver.url('/now')]);
+    answer();
+    await hooks.only(id, 'ended');
+    receiver.answer = ({ response }) => void response.writeHead(204).end();
+    await calls.run('test/hook');
+    await receiver.arrived('/now');
+  });
 });
 
 function post(path: string, headers?: Record<string, string>): Promise<Response> {

@@ -3,7 +3,7 @@ import { epochMs } from '../../database/epoch-ms.js';
 import { columnsOf, statement } from '../../database/statement.js';
 import { oldestWaiting } from '../../queue/reads/oldest-waiting.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
-import { readFailingSeconds } from './failing-receivers.js';
+import { type DeliveryDelays, readDeliveryDelays } from './delivery-delays.js';
 
 export interface NodeRow {
   id: string;
@@ -49,6 +49,16 @@ export interface SlotsRow extends OfModelAndNode {
   groupSlots: number | null;
 }
 
+/** The runs of a key. */
+export interface RunsOfKey {
+  modelId: string;
+  keyId: string;
+  name: string | null;
+  count: number;
+  /** Those of them below high priority, and those below normal. */
+  below: [number, number];
+}
+
 /** All times are milliseconds since 1970. */
 export interface ClusterSnapshot {
   atMs: number;
@@ -58,7 +68,7 @@ export interface ClusterSnapshot {
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
   slots: SlotsRow[];
-  runsByKey: { modelId: string; keyId: string; name: string | null; count: number }[];
+  runsByKey: RunsOfKey[];
   /** Requests between two attempts, and those that wait for a time that their caller chose. */
   delayed: { modelId: string; retrying: number; scheduled: number }[];
   /** The time since which the oldest request of each queue waits. */
@@ -89,7 +99,8 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ep
   ${epochMs('outage_since')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
-${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
+${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count,
+    json_build_array(count(*) FILTER (WHERE priority > -1), count(*) FILTER (WHERE priority > 0)) AS below
   FROM lease JOIN recent_request AS request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
   GROUP BY lease.model_id, api_key_id, name`)} AS "runsByKey",
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count, group_id AS "groupId",
@@ -113,16 +124,12 @@ export async function readClusterSnapshot(
 }
 
 /** The figures that an operator of the database should be warned by. */
-export interface Upkeep {
+export interface Upkeep extends DeliveryDelays {
   /** Days after today for which there are partitions. */
   partitionDaysAhead: number;
   /** The oldest transaction of this database that the service's role may see; 0: there is none. */
   oldestTransactionSeconds: number;
   pendingDeliveries: number;
-  /** Time since the first of them could have been tried; 0: none is overdue. */
-  overdueDeliverySeconds: number;
-  /** How long the receiver that has failed longest has taken no delivery; 0: none fails. */
-  failingReceiverSeconds: number;
 }
 
 /** At most this many pending deliveries are counted. */
@@ -141,15 +148,14 @@ const upkeepStatement = statement('upkeep')`SELECT
    FROM pg_stat_activity
    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid())
     AS "oldestTransactionSeconds",
-  count(*)::integer AS "pendingDeliveries",
-  coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(next_try_at))), 0)::float8
-    AS "overdueDeliverySeconds"
-FROM (SELECT next_try_at FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending`;
+  (SELECT count(*)::integer
+   FROM (SELECT FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending)
+    AS "pendingDeliveries"`;
 
 export async function readUpkeep(database: Database): Promise<Upkeep> {
-  const [[row], failingReceiverSeconds] = await Promise.all([
-    database.query<Omit<Upkeep, 'failingReceiverSeconds'>>(upkeepStatement),
-    readFailingSeconds(database),
+  const [[row], delays] = await Promise.all([
+    database.query<Omit<Upkeep, keyof DeliveryDelays>>(upkeepStatement),
+    readDeliveryDelays(database),
   ]);
-  return { ...row!, failingReceiverSeconds };
+  return { ...row!, ...delays };
 }

@@ -64,6 +64,11 @@ export class Circuits {
     return this.addresses.get(modelId)?.room ?? Infinity;
   }
 
+  /** True if this node finds all addresses of the model away. */
+  isAway(modelId: string): boolean {
+    return this.addresses.get(modelId)?.areAway ?? false;
+  }
+
   /** True if the next run of the model would be a probe. */
   isProbeDue(modelId: string): boolean {
     const addresses = this.addresses.get(modelId);

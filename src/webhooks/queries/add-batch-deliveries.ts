@@ -1,5 +1,5 @@
 import { type Queries, statement } from '../../database/statement.js';
-import { hostOfUrl } from '../outbox.js';
+import { deliveryId, hostOfUrl } from '../outbox.js';
 import { batchCompletedType } from '../webhook-events.js';
 
 /*
@@ -11,7 +11,8 @@ import { batchCompletedType } from '../webhook-events.js';
 const addStatement = statement(
   'add_batch_deliveries',
 )`INSERT INTO webhook_delivery (id, event, request_id, api_key_id, endpoint_id, url, host)
-SELECT gen_random_uuid(), '${batchCompletedType}', $1::uuid, $2::uuid, endpoint_id, url, ${hostOfUrl}
+SELECT ${deliveryId(`'${batchCompletedType}'`, '$1::uuid', 'endpoint_id', 'url')},
+       '${batchCompletedType}', $1::uuid, $2::uuid, endpoint_id, url, ${hostOfUrl}
 FROM (
   SELECT NULL::uuid AS endpoint_id, $3::text AS url
   WHERE $3::text IS NOT NULL

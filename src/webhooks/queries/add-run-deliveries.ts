@@ -26,12 +26,12 @@ const startId = deliveryId('event', 'request_id', 'attempt', 'endpoint_id', 'url
 
 /*
  * Purpose: adds a delivery of each event for each of its receivers: the URL that the request names for it, and
- *   endpoints of its key. A start always has its own. A receiver has one row for all that a run emits: if it waits, it
- *   gets the new content; if it is over, it is used again under a new id. The newest event therefore always arrives,
- *   and a receiver that is down has one delivery.
+ *   endpoints of its key. A start always has its own. A receiver has one row for all that a run emits: if it waits, or
+ *   is over, it gets the new content under a new id. The newest event therefore always arrives, and a receiver that is
+ *   down has one delivery.
  * Race: a request may have ended meanwhile. Its webhook says what was known of the run, and the end has another one. A
- *   row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two nodes at once, as for a worker's run, may both
- *   add one.
+ *   row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two
+ *   nodes at once, as for a worker's run, may both add one.
  * Index: request_pkey, in the days that hold open requests; webhook_delivery_pkey; webhook_endpoint_url_is_unique.
  */
 const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
@@ -67,8 +67,9 @@ const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
 ), renewed AS (
   UPDATE webhook_delivery AS delivery
   SET content = chosen.content, state = 'pending', step = 0, tries = '{}',
-      -- A receiver that has seen the id would ignore the new content.
-      id = CASE WHEN delivery.state = 'pending' AND delivery.tries = '{}' THEN delivery.id ELSE gen_random_uuid() END,
+      -- A receiver that has seen the id would ignore the new content. It may have seen it without a try in the row: a
+      -- node that stops releases the deliveries that it is sending.
+      id = gen_random_uuid(),
       next_try_at = CASE WHEN delivery.state = 'pending' THEN least(delivery.next_try_at, clock_timestamp() + ${soon})
                          ELSE chosen.due END,
       created_at = CASE WHEN delivery.state = 'pending' THEN delivery.created_at ELSE chosen.due END

@@ -21,7 +21,7 @@ export const ofRequests = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /*
  * Purpose: writes the results of tries: the try, the state of the delivery, the hourly results of its receiver, and
- *   that an endpoint is gone (410).
+ *   that an endpoint is gone (410). The answer of a URL that the endpoint no longer has does not count for that.
  * Race: a claim that ran out may belong to another node by now. Then nothing is written, and that node's try counts. An
  *   erasure locks the same row. The second of the two sees what the first wrote, so no body stays. Receivers are locked
  *   last, in the order of their key, so that two of these statements never deadlock.
@@ -38,7 +38,8 @@ const recordStatement = statement('record_tries')`WITH moved AS (
   FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::smallint[], $6::float8[], $7::jsonb[])
     AS tried (request_id, delivery_id, state, step, next_in_ms, entry)
   WHERE delivery.request_id = tried.request_id AND delivery.id = tried.delivery_id AND delivery.claimed_by = $1::uuid
-  RETURNING delivery.endpoint_id, delivery.host, delivery.state, tried.entry, tried.entry ->> 'status' AS status
+  RETURNING delivery.endpoint_id, delivery.url, delivery.host, delivery.state, tried.entry,
+            tried.entry ->> 'status' AS status
 ), counted AS (
   INSERT INTO receiver_activity AS activity
     (endpoint_id, host, hour, delivered, given_up, failed_tries, last_try)
@@ -56,7 +57,8 @@ const recordStatement = statement('record_tries')`WITH moved AS (
 UPDATE webhook_endpoint AS endpoint
 SET disabled_at = clock_timestamp()
 FROM moved
-WHERE endpoint.id = moved.endpoint_id AND moved.status = '410' AND endpoint.disabled_at IS NULL
+WHERE endpoint.id = moved.endpoint_id AND endpoint.url = moved.url AND moved.status = '410'
+  AND endpoint.disabled_at IS NULL
 RETURNING endpoint.id`;
 
 /** Returns the endpoints that were disabled. */
