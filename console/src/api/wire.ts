@@ -4233,7 +4233,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The number of its requests that wait.
+             * @description The number of its requests that wait. If the order of the model is `arrival`, it covers only the first 1,000 requests of its queue and may be 2 s old.
              * @example 28
              */
             waiting: number;

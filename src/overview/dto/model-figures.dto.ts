@@ -33,7 +33,12 @@ export class KeyWaitingDto {
   key_id!: string;
   @Field('The name of the key.', 'web shop')
   name!: string;
-  @Field('The number of its requests that wait.', 28, count)
+  @Field(
+    'The number of its requests that wait. If the order of the model is `arrival`, it covers only the first 1,000 ' +
+      'requests of its queue and may be 2 s old.',
+    28,
+    count,
+  )
   waiting!: number;
   @Field('The number of its requests that are running.', 2, count)
   running!: number;
