@@ -75,10 +75,12 @@ export class ModelPercentilesDto {
 
 @ApiSchema({ name: 'RecentRuns', description: 'The outcomes of the last runs of a model, on all nodes.' })
 export class RecentRunsDto {
-  @Field('The number of runs that are counted: the last 20 that ended within an hour.', 20, {
-    ...count,
-    maximum: 20,
-  })
+  @Field(
+    'The number of runs that are counted: of the newest 2,000 runs of all models, the last 20 of this model that ' +
+      'ended within an hour.',
+    20,
+    { ...count, maximum: 20 },
+  )
   runs!: number;
   @Field('The number of those that failed, timed out or were lost.', 20, count)
   failed!: number;
@@ -183,7 +185,9 @@ export class ModelFiguresDto {
   @ApiProperty({ description: 'The nodes that run requests.', type: [ModelNodeDto] })
   nodes!: ModelNodeDto[];
   @ApiProperty({
-    description: 'The outcomes of its last runs, some seconds old; null: none ended within an hour.',
+    description:
+      'The outcomes of its last runs, some seconds old; null: of the newest 2,000 runs of all models, none of this ' +
+      'model ended within an hour.',
     type: RecentRunsDto,
     nullable: true,
   })
