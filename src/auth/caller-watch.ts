@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { type MonoTypeOperatorFunction, Observable, type Subscriber } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
@@ -116,6 +116,15 @@ export class CallerWatch implements BeforeApplicationShutdown {
         messages.subscribe(subscriber);
         return () => this.remove(stream);
       });
+  }
+
+  /** Closes the connection of an answer that is being sent when its caller loses access. */
+  bind(response: ServerResponse): void {
+    // Then no event would end the watch.
+    if (response.closed || response.destroyed) return;
+    const call: OpenCall = { request: response.req, refuse: () => response.destroy() };
+    this.add(call);
+    response.once('close', () => this.remove(call));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
+import { CallerWatch } from '../auth/caller-watch.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, HeaderFields, Id } from '../http/input/decorators.js';
 import { type Page, PageOf } from '../http/input/page.js';
@@ -22,6 +23,7 @@ export class BatchesController {
   constructor(
     private readonly batches: Batches,
     private readonly bodies: BatchBodies,
+    private readonly watch: CallerWatch,
   ) {}
 
   @Post()
@@ -104,7 +106,7 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await sendLines(response, linesFile(id), this.batches.readOutput(batch));
+    await sendLines(this.watch, response, linesFile(id), this.batches.readOutput(batch));
   }
 
   @Get(':batch_id/errors')
@@ -116,6 +118,6 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await sendLines(response, linesFile(id), this.batches.readErrors(batch));
+    await sendLines(this.watch, response, linesFile(id), this.batches.readErrors(batch));
   }
 }

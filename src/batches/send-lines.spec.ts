@@ -9,7 +9,8 @@ test('a file is closed when its client disconnects before the first bytes are re
   const sent = new Promise<void>((resolve) => {
     const server = createServer((_, response) => {
       server.close();
-      resolve(sendLines(response as ServerResponse as Response, linesFile('a'), linesAfter(response)));
+      const watch = { bind: () => undefined };
+      resolve(sendLines(watch, response as ServerResponse as Response, linesFile('a'), linesAfter(response)));
     });
     server.listen(0, '127.0.0.1', () => {
       const call = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });

@@ -1,21 +1,24 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import type { CallerWatch } from '../auth/caller-watch.js';
 import { chargesOf } from '../http/charges.js';
 import { linesType } from './segment-writer.js';
 
-/** Bytes of a file that a download has in memory at a time. */
+/** Bytes that a download has in memory at a time. */
 const transferBytes = 1024 ** 2;
 
-/** Answers with the lines of a file of a batch, as they come. */
+/** Answers with lines as they come. If the caller loses access, the answer breaks off. */
 export async function sendLines(
+  watch: Pick<CallerWatch, 'bind'>,
   response: Response,
   { contentType, fileName }: { contentType: string; fileName: string },
-  bytes: AsyncGenerator<Buffer>,
+  bytes: AsyncGenerator<Buffer | string>,
 ): Promise<void> {
   chargesOf(response.req)?.take('bytes', transferBytes);
   // Read before the head is sent, so that a failure can still be answered.
   const first = await bytes.next();
+  watch.bind(response);
   response.setHeader('Content-Type', contentType);
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
@@ -24,7 +27,7 @@ export async function sendLines(
     yield first.value;
     yield* bytes;
   })();
-  // A client that disconnects is no error. If the store breaks off, so does the answer.
+  // A client that disconnects is no error. If the source fails, the answer breaks off.
   await pipeline(Readable.from(whole, { objectMode: true, highWaterMark: 1 }), response).catch(() =>
     response.destroy(),
   );

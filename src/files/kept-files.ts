@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { validate as isUuid } from 'uuid';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
+import { CallerWatch } from '../auth/caller-watch.js';
 import { Handles } from '../auth/handles.js';
 import { Database } from '../database/database.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -28,6 +29,7 @@ export class KeptFiles {
     private readonly files: Files,
     private readonly trail: AuditTrail,
     private readonly handles: Handles,
+    private readonly watch: CallerWatch,
   ) {}
 
   /** `seconds`: how long a stored file is kept after its creation. null: until it is deleted. */
@@ -57,6 +59,7 @@ export class KeptFiles {
     const { name } = await this.find(id, keyId);
     const file = await this.files.find(id, name);
     if (file === undefined) throw unknownFile();
+    this.watch.bind(response);
     await sendFile(this.files, file, request, response);
   }
 

@@ -13,7 +13,7 @@ const writeWithinMs = 20_000;
 
 /**
  * How many requests each key submits a day (UTC), on all nodes. They are counted in memory and added to the table every
- * 20 s. A node that is killed loses what it had not added yet.
+ * 20 s, before jitter. A node that is killed loses what it had not added yet.
  */
 @Injectable()
 export class KeyUse extends CountingDuty {

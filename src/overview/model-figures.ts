@@ -3,6 +3,7 @@ import type { Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { ModelLoads, type TypicalTimes } from '../queue/reads/model-loads.js';
+import { orderKeyOf } from '../queue/waiting/fair-queue.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { toTime } from '../tools/to-time.js';
 import { Activity } from './activity.js';
@@ -17,12 +18,14 @@ import type {
   RecentRunsDto,
 } from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
+import { WaitingKeys, type WaitingKeysRead } from './waiting-keys.js';
 
 /** The last readings of all models. */
 export interface Looked {
   snapshot: ClusterSnapshot;
   times: ReadonlyMap<string, TypicalTimes>;
   ends: readonly RecentEnds[];
+  keys: WaitingKeysRead;
 }
 
 /** The figures of models: what was read of the cluster, and what this process has in memory. */
@@ -32,6 +35,7 @@ export class ModelFigures {
     private readonly snapshots: ClusterSnapshots,
     private readonly activity: Activity,
     private readonly fronts: QueueFronts,
+    private readonly waitingKeys: WaitingKeys,
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
     private readonly loads: ModelLoads,
@@ -40,20 +44,21 @@ export class ModelFigures {
 
   /** Reads what is not in memory. */
   async look(models: readonly Model[], options = { withFronts: false }): Promise<Looked> {
-    const [snapshot, times, ends] = await Promise.all([
+    const [snapshot, times, ends, keys] = await Promise.all([
       this.snapshots.get(),
       this.loads.typicalTimes(),
       this.snapshots.getEnds(),
+      this.waitingKeys.read(models),
       this.activity.read(),
       options.withFronts ? this.fronts.read(models) : undefined,
     ]);
-    return { snapshot, times, ends };
+    return { snapshot, times, ends, keys };
   }
 
   /** `shown`: returns what the reader may see of a request's id. */
   of(
     model: Model,
-    { snapshot, times, ends }: Looked,
+    { snapshot, times, ends, keys }: Looked,
     shown?: (requestId: string) => string,
   ): ModelFiguresDto {
     const { id } = model;
@@ -87,7 +92,7 @@ export class ModelFigures {
       recent_runs: toRecentRuns(ends.find(({ modelId }) => modelId === id)),
       run_time: typical === undefined ? null : seconds(typical.runMs),
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
-      waiting_by_key: this.keysOf(model, snapshot),
+      waiting_by_key: this.keysOf(model, snapshot, keys),
       history: history.map(({ at, started, completed, failed }) => ({
         minute: toTime(at),
         started,
@@ -122,14 +127,15 @@ export class ModelFigures {
     return { queue: { per_mark: front.step, marks } };
   }
 
-  private keysOf(model: Model, { runsByKey }: ClusterSnapshot): KeyWaitingDto[] {
+  private keysOf(model: Model, { runsByKey }: ClusterSnapshot, read: WaitingKeysRead): KeyWaitingDto[] {
     const running = runsByKey.filter(({ modelId }) => modelId === model.id);
-    const waiting = this.fronts.keysOf(model);
-    const names = new Map([...running, ...waiting].map(({ keyId, name }) => [keyId, name]));
+    const waiting = this.waitingKeys.countsOf(model, read);
+    const largest = this.waitingKeys.largestOf(waiting, read);
+    const names = new Map([...running, ...largest].map(({ keyId, name }) => [keyId, name]));
     return [...names].map(([keyId, name]) => ({
       key_id: keyId,
       name: name ?? '',
-      waiting: waiting.find((key) => key.keyId === keyId)?.waiting ?? 0,
+      waiting: waiting.get(orderKeyOf(keyId)) ?? 0,
       running: running.find((key) => key.keyId === keyId)?.count ?? 0,
     }));
   }

@@ -4,11 +4,12 @@ import { ModelFigures } from './model-figures.js';
 import { OverviewCoreModule } from './overview-core.module.js';
 import { QueueFronts } from './queue-fronts.js';
 import { QueueLooks } from './queue-looks.js';
+import { WaitingKeys } from './waiting-keys.js';
 
 /** The figures and queues that operators see. */
 @Module({
   imports: [OverviewCoreModule, QueueModule],
-  providers: [ModelFigures, QueueFronts, QueueLooks],
+  providers: [ModelFigures, QueueFronts, QueueLooks, WaitingKeys],
   exports: [OverviewCoreModule, ModelFigures, QueueFronts, QueueLooks],
 })
 export class OverviewModule {}

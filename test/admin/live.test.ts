@@ -4,6 +4,7 @@ import type {
   QueueEntryPageDto,
   ShareListDto,
 } from '../../src/admin/live/live.dto.js';
+import type { AdminModelDto, AdminModelListDto } from '../../src/admin/models/models.dto.js';
 import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
 import { version } from '../../src/config/package.js';
@@ -162,6 +163,32 @@ test('the stream shows request ids to a key that may see payloads', async () => 
   await model.answer(running!);
   await model.answer(waiting!);
 });
+
+test.each(['test/narrow', 'test/arrival'])(
+  'without a stream, the requests of each key that wait for %s are counted',
+  async (modelId) => {
+    const others: Record<string, string>[] = [];
+    for (let i = 0; i < 8; i++) others.push(keyHeader(await calls.newKey({ name: `key ${i}` })));
+    const mine = await calls.submitAll(2, modelId, { hold: true });
+    await model.arrived(mine[0]!);
+    const ids = [];
+    for (const key of others)
+      for (let i = 0; i < 2; i++) ids.push(await calls.submit(modelId, { hold: true }, key));
+    const list = async () => (await json<AdminModelListDto>(get('models'))).data;
+    for (const read of [list, async () => [await json<AdminModelDto>(get(`models/${modelId}`))]])
+      await until(async () => {
+        const shown = (await read()).find(({ id }) => id === modelId)!;
+        const counted = shown.waiting_by_key.map(({ name, waiting, running }) => [name, [waiting, running]]);
+        expect(Object.fromEntries(counted)).toEqual({
+          bootstrap: [1, 1],
+          ...Object.fromEntries(others.map((_, i) => [`key ${i}`, [2, 0]])),
+        });
+        return true;
+      });
+    for (const id of [...ids, mine[1]!]) await calls.cancel(id);
+    await model.answer(mine[0]!);
+  },
+);
 
 test('the queue lists runs and the positions of waiting requests, in pages', async () => {
   const ids = await calls.submitAll(6, 'test/narrow', { hold: true });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { readFronts } from '../../src/overview/queries/queue-fronts.js';
+import { frontSize, readKeysAtFront } from '../../src/overview/queries/waiting-keys.js';
 import { readStanding } from '../../src/overview/queries/standing.js';
 import { readShares, sampleSize } from '../../src/overview/queries/shares.js';
 import { orderKeyOf } from '../../src/queue/waiting/fair-queue.js';
@@ -66,6 +67,7 @@ const looks: [string, () => Promise<unknown>][] = [
   ['shares, of a sample,', () => readShares(database, 'test/model', undefined)],
   ['who stands where', () => readStanding(database, { modelId: 'test/model', ...beforeAllOthers }, 100)],
   ['the front of the queue', () => readFronts(database, [{ modelId: 'test/model', step: 5, max: 600 }])],
+  ['the keys at the front of the queue', () => readKeysAtFront(database, ['test/model'])],
 ];
 
 test('queries about waiting requests cost the same at any depth of the queue', async () => {
@@ -88,6 +90,11 @@ test('queries about waiting requests cost the same at any depth of the queue', a
 test('a sample counts the requests of each key at the front of the queue, without scheduled ones', async () => {
   const rows = await readShares(database, 'test/model', undefined);
   expect(rows).toMatchObject([{ keyName: 'mine', waiting: sampleSize }]);
+});
+
+test('the keys at the front of a queue are counted without scheduled requests', async () => {
+  const rows = await readKeysAtFront(database, ['test/model', 'test/other']);
+  expect(rows).toEqual([{ modelId: 'test/model', keyId: mine, name: 'mine', waiting: frontSize }]);
 });
 
 test('shares use the counts of each key that are in memory', async () => {

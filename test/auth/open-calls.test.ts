@@ -1,13 +1,17 @@
-import { request as httpRequest } from 'node:http';
-import { AuditController } from '../../src/admin/audit/audit.controller.js';
+import { request as httpRequest, type ServerResponse } from 'node:http';
 import { CallerFinder } from '../../src/auth/caller-finder.js';
+import type { Scope } from '../../src/auth/caller.js';
 import { CallerWatch } from '../../src/auth/caller-watch.js';
+import { Batches } from '../../src/batches/batches.js';
 import { adapters } from '../../src/config/adapter.js';
 import { BodyReader } from '../../src/http/body-reader.js';
+import { HttpConnections } from '../../src/http/http-connections.js';
+import { shippedPace } from '../../src/http/progress.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { LongPolls } from '../../src/requests/long-polls.js';
 import { AdminCalls } from '../support/admin-calls.js';
+import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';
@@ -230,25 +234,72 @@ describe('a stream', () => {
   });
 });
 
-test('an export of the audit breaks off when its key is revoked', async () => {
-  const { id, key } = await admin.newKey({ scopes: ['observe'] });
-  await service.query(
-    `INSERT INTO audit_entry (id, action, actor_name) SELECT gen_random_uuid(), 'key.update', 'test' FROM generate_series(1, 1500)`,
-  );
-  const controller = service.app.get(AuditController);
-  const original = AuditController.prototype['chunks'];
-  // The client reads slowly.
-  Object.assign(controller, {
-    async *chunks(...call: Parameters<typeof original>) {
-      const chunks = original.apply(controller, call);
-      yield (await chunks.next()).value;
-      await revoke(id);
-      yield* chunks;
-    },
+describe('a download whose client does not read it breaks off when its key is revoked:', () => {
+  const megabyte = 1024 ** 2;
+  /** More than the operating system keeps of an answer for a client that does not read. */
+  const megabytes = 32;
+
+  // Otherwise the service soon closes the connection of such a client.
+  const connections = (): HttpConnections => service.app.get(HttpConnections);
+  beforeAll(() => {
+    connections().pace = { ...connections().pace, graceMs: Infinity, silenceMs: Infinity };
   });
-  const answer = await admin.call('GET', '/audit', { key, headers: { accept: 'application/x-ndjson' } });
-  await expect(answer.text()).rejects.toThrow('terminated');
-  Reflect.deleteProperty(controller, 'chunks');
+  afterAll(() => {
+    connections().pace = { ...connections().pace, ...shippedPace };
+  });
+
+  async function expectBrokenOff(
+    scopes: Scope[],
+    download: (headers: Record<string, string>) => Promise<Response>,
+  ): Promise<void> {
+    const { id, key } = await admin.newKey({ scopes });
+    const served: ServerResponse[] = [];
+    const note = (_: unknown, response: ServerResponse): unknown => served.push(response);
+    service.app.getHttpServer().on('request', note);
+    const answer = await download(keyHeader(key));
+    service.app.getHttpServer().off('request', note);
+    expect(answer.status).toBe(200);
+    stopLooking();
+    await revoke(id);
+    await until(() => served.at(-1)!.destroyed, { message: 'the connection of the download is closed' });
+    await expect(answer.text()).rejects.toThrow('terminated');
+  }
+
+  test('an export of the audit', async () => {
+    await service.query(
+      `INSERT INTO audit_entry (id, action, actor_name, before)
+       SELECT gen_random_uuid(), 'key.update', 'test', jsonb_build_object('text', repeat('x', 20000))
+       FROM generate_series(1, 1700)`,
+    );
+    await expectBrokenOff(['observe'], (headers) =>
+      fetch(`${service.url}/v1/admin/audit`, { headers: { ...headers, accept: 'application/x-ndjson' } }),
+    );
+  });
+
+  test.each(['output', 'errors'])('the file of a batch for operators: %s', async (file) => {
+    const batches = service.app.get(Batches);
+    const { batch_id: id } = await new BatchCalls(service).send(inputLines(1), '?model_id=test/http');
+    async function* lines(): AsyncGenerator<Buffer> {
+      for (let i = 0; i < megabytes; i++) yield await Promise.resolve(Buffer.alloc(megabyte, '\n'));
+    }
+    Object.assign(batches, { readOutput: lines, readErrors: lines });
+    await expectBrokenOff(['payloads'], (headers) =>
+      fetch(`${service.url}/v1/admin/batches/${id}/${file}`, { headers }),
+    );
+    Reflect.deleteProperty(batches, 'readOutput');
+    Reflect.deleteProperty(batches, 'readErrors');
+  });
+
+  test('a file that a key keeps', async () => {
+    await expectBrokenOff(['submit', 'read'], async (headers) => {
+      const form = new FormData();
+      form.append('purpose', 'user_data');
+      form.append('file', new Blob([Buffer.alloc(megabytes * megabyte)]), 'large');
+      const made = await fetch(`${service.url}/openai/v1/files`, { method: 'POST', headers, body: form });
+      const { id } = (await made.json()) as { id: string };
+      return fetch(`${service.url}/openai/v1/files/${id}/content`, { headers });
+    });
+  });
 });
 
 /** Makes a call whose key is revoked when the first part of its body has come. Returns the status of its answer. */

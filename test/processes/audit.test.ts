@@ -1,3 +1,4 @@
+import { AuditList } from '../../src/audit/audit-list.js';
 import { AuditTrail } from '../../src/audit/audit-trail.js';
 import { commandLine } from '../../src/audit/actor.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
@@ -114,6 +115,14 @@ test('an export has one line for each entry that the filters select, and is itse
   expect(ids(lines)).toEqual([...new Set(ids(lines))].sort().reverse());
   const [entry] = await find('?action=audit.export');
   expect(entry).toMatchObject({ actor: { name: 'bootstrap' }, after: { target: 'bulk' } });
+});
+
+test('an export that fails before its first line is answered with a problem', async () => {
+  const list = service.app.get(AuditList);
+  Object.assign(list, { page: () => Promise.reject(new Error('the rows cannot be read')) });
+  const headers = { accept: 'application/x-ndjson' };
+  expect(await verdict(admin.call('GET', '/audit', { headers }))).toEqual([500, 'internal_error']);
+  Reflect.deleteProperty(list, 'page');
 });
 
 test('audit entries cannot be updated, deleted or truncated', async () => {

@@ -1887,7 +1887,7 @@ export interface components {
         /** @description The outcomes of the last runs of a model, on all nodes. */
         RecentRuns: {
             /**
-             * @description The number of runs that are counted: the last 20 that ended within an hour.
+             * @description The number of runs that are counted: of the newest 2,000 runs of all models, the last 20 of this model that ended within an hour.
              * @example 20
              */
             runs: number;
@@ -1945,7 +1945,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The number of its requests that wait.
+             * @description The number of its requests that wait. If the order of the model is `arrival`, it covers only the first 1,000 requests of its queue and may be 2 s old.
              * @example 28
              */
             waiting: number;
@@ -2161,7 +2161,7 @@ export interface components {
             unavailable_reason: string | null;
             /** @description The nodes that run requests. */
             nodes: components["schemas"]["ModelNode"][];
-            /** @description The outcomes of its last runs, some seconds old; null: none ended within an hour. */
+            /** @description The outcomes of its last runs, some seconds old; null: of the newest 2,000 runs of all models, none of this model ended within an hour. */
             recent_runs: components["schemas"]["RecentRuns"] | null;
             /** @description The duration of its runs in the last hour; null: too little is known. */
             run_time: components["schemas"]["ModelPercentiles"] | null;
@@ -2531,7 +2531,7 @@ export interface components {
             unavailable_reason?: string | null;
             /** @description The nodes that run requests. */
             nodes?: components["schemas"]["ModelNode"][];
-            /** @description The outcomes of its last runs, some seconds old; null: none ended within an hour. */
+            /** @description The outcomes of its last runs, some seconds old; null: of the newest 2,000 runs of all models, none of this model ended within an hour. */
             recent_runs?: components["schemas"]["RecentRuns"] | null;
             /** @description The duration of its runs in the last hour; null: too little is known. */
             run_time?: components["schemas"]["ModelPercentiles"] | null;
@@ -3186,12 +3186,12 @@ export interface components {
              */
             running: number;
             /**
-             * @description The number of its requests since midnight UTC, up to 2 s old.
+             * @description The number of its requests since midnight UTC. Requests that other nodes accepted count after 25 s at most.
              * @example 480
              */
             requests_today: number;
             /**
-             * @description The number of its requests of today and the 29 days before, in UTC.
+             * @description The number of its requests of today and the 29 days before, in UTC. It is as old as `requests_today`.
              * @example 12480
              */
             requests_last_30_days: number;
@@ -3366,12 +3366,12 @@ export interface components {
              */
             running: number;
             /**
-             * @description The number of its requests since midnight UTC, up to 2 s old.
+             * @description The number of its requests since midnight UTC. Requests that other nodes accepted count after 25 s at most.
              * @example 480
              */
             requests_today: number;
             /**
-             * @description The number of its requests of today and the 29 days before, in UTC.
+             * @description The number of its requests of today and the 29 days before, in UTC. It is as old as `requests_today`.
              * @example 12480
              */
             requests_last_30_days: number;

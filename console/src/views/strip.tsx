@@ -87,6 +87,7 @@ export function StripLegend({ model, isAlways = false }: { model: AdminModel; is
           {name} {whole(waiting)}
         </span>
       ))}
+      {model.order === 'arrival' && model.waiting > 1_000 && <span>of the first 1,000 requests</span>}
       {perMark > 1 && <span>one mark stands for {perMark} requests</span>}
     </p>
   );

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
+import { CallerWatch } from '../../auth/caller-watch.js';
 import type { Caller } from '../../auth/caller.js';
 import type { Batch, SegmentKind } from '../../batches/batch.js';
 import { Batches } from '../../batches/batches.js';
@@ -19,6 +20,7 @@ export class BatchFiles {
   constructor(
     private readonly batches: Batches,
     private readonly clock: Clock,
+    private readonly watch: CallerWatch,
   ) {}
 
   async find(caller: Caller, file: FileOfBatch): Promise<object> {
@@ -30,7 +32,7 @@ export class BatchFiles {
     const batch = await this.batchOf(caller, file);
     const lines = file.kind === 'output' ? this.batches.readOutput(batch) : this.batches.readErrors(batch);
     const fileName = batchFileName(batch.id, file.kind);
-    await sendLines(response, { contentType: 'application/jsonl', fileName }, lines);
+    await sendLines(this.watch, response, { contentType: 'application/jsonl', fileName }, lines);
   }
 
   private async batchOf(caller: Caller, { batchId }: FileOfBatch): Promise<Batch> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { CallerWatch } from '../../auth/caller-watch.js';
 import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
@@ -54,6 +55,7 @@ export class ModelCalls {
     private readonly addresses: ClientAddress,
     private readonly threads: JsonThreads,
     private readonly config: Config,
+    private readonly watch: CallerWatch,
   ) {}
 
   async answer(kind: Exclude<Kind, 'transcription'>, call: ModelCall): Promise<void> {
@@ -241,6 +243,7 @@ export class ModelCalls {
       chargesOf(request)?.take('bytes', transferBytes);
       const bytes = await found.read();
       return () => {
+        this.watch.bind(response);
         response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
         // A client that disconnects is no error.
         return pipeline(bytes, fileBody(response, size)).catch(() => undefined);

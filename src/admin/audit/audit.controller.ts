@@ -1,11 +1,10 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import { type AuditFilter, AuditList, type AuditRow } from '../../audit/audit-list.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
+import { sendLines } from '../../batches/send-lines.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { type AuditEntryDto, AuditQuery } from './audit.dto.js';
@@ -38,38 +37,17 @@ export class AuditController {
     const before = page.afterId;
     if (request.accepts('json', lines) === lines) {
       await this.trail.note(actor, { action: 'audit.export', after: page.written });
-      await this.send(filter, before, request, response);
+      const file = { contentType: lines, fileName: 'audit.ndjson' };
+      await sendLines(this.watch, response, file, this.chunks(filter, before));
       return;
     }
     const rows = await this.entries.page(filter, { before, limit: page.limit + 1 });
     response.json(page.of(rows, ({ id }) => id, toView));
   }
 
-  /** Sends all entries, as fast as the client reads. */
-  private async send(
-    filter: AuditFilter,
-    after: string | undefined,
-    request: Request,
-    response: Response,
-  ): Promise<void> {
-    response.setHeader('Content-Type', lines);
-    try {
-      await pipeline(Readable.from(this.chunks(filter, after, request)), response);
-    } catch (error) {
-      // The client, the database or the right to read is gone. A broken connection shows that entries are missing.
-      if (!response.headersSent) throw error;
-      response.destroy();
-    }
-  }
-
-  private async *chunks(
-    filter: AuditFilter,
-    after: string | undefined,
-    request: Request,
-  ): AsyncGenerator<string> {
+  private async *chunks(filter: AuditFilter, after: string | undefined): AsyncGenerator<string> {
     let before = after;
     for (;;) {
-      await this.watch.confirm({ request });
       const rows = await this.entries.page(filter, { before, limit: chunkSize });
       if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(toView(row))}\n`).join('');
       if (rows.length < chunkSize) return;

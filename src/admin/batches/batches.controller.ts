@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import type { Caller } from '../../auth/caller.js';
+import { CallerWatch } from '../../auth/caller-watch.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { linesFile, sendLines } from '../../batches/send-lines.js';
 import { Id } from '../../http/input/decorators.js';
@@ -17,7 +18,10 @@ const BatchId = (): ParameterDecorator => Id('batch', { code: 'batch_not_found' 
 /** The batches of all keys. */
 @Controller('v1/admin/batches')
 export class AdminBatchesController {
-  constructor(private readonly batches: AdminBatches) {}
+  constructor(
+    private readonly batches: AdminBatches,
+    private readonly watch: CallerWatch,
+  ) {}
 
   @Get()
   @docs.ApiListBatches
@@ -57,7 +61,8 @@ export class AdminBatchesController {
     @Actor() actor: Actor,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLines(response, linesFile(id), await this.batches.file(actor, id, 'output'));
+    const lines = await this.batches.file(actor, id, 'output');
+    await sendLines(this.watch, response, linesFile(id), lines);
   }
 
   @Get(':batch_id/errors')
@@ -68,6 +73,7 @@ export class AdminBatchesController {
     @Actor() actor: Actor,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLines(response, linesFile(id), await this.batches.file(actor, id, 'errors'));
+    const lines = await this.batches.file(actor, id, 'errors');
+    await sendLines(this.watch, response, linesFile(id), lines);
   }
 }

@@ -77,9 +77,17 @@ export class AdminKeyDto {
   @Field('The number of its requests that wait. 10,000 means 10,000 or more.', 12, count)
   waiting!: number;
   @Field('The number of its requests that are running.', 3, count) running!: number;
-  @Field('The number of its requests since midnight UTC, up to 2 s old.', 480, count)
+  @Field(
+    'The number of its requests since midnight UTC. Requests that other nodes accepted count after 25 s at most.',
+    480,
+    count,
+  )
   requests_today!: number;
-  @Field('The number of its requests of today and the 29 days before, in UTC.', 12_480, count)
+  @Field(
+    'The number of its requests of today and the 29 days before, in UTC. It is as old as `requests_today`.',
+    12_480,
+    count,
+  )
   requests_last_30_days!: number;
   @Field('The time at which it was made, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
   @Field('The time at which it expires, in UTC; null: never.', null, timeOrNull) expires_at!: string | null;

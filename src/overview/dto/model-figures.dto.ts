@@ -33,7 +33,12 @@ export class KeyWaitingDto {
   key_id!: string;
   @Field('The name of the key.', 'web shop')
   name!: string;
-  @Field('The number of its requests that wait.', 28, count)
+  @Field(
+    'The number of its requests that wait. If the order of the model is `arrival`, it covers only the first 1,000 ' +
+      'requests of its queue and may be 2 s old.',
+    28,
+    count,
+  )
   waiting!: number;
   @Field('The number of its requests that are running.', 2, count)
   running!: number;
@@ -70,10 +75,12 @@ export class ModelPercentilesDto {
 
 @ApiSchema({ name: 'RecentRuns', description: 'The outcomes of the last runs of a model, on all nodes.' })
 export class RecentRunsDto {
-  @Field('The number of runs that are counted: the last 20 that ended within an hour.', 20, {
-    ...count,
-    maximum: 20,
-  })
+  @Field(
+    'The number of runs that are counted: of the newest 2,000 runs of all models, the last 20 of this model that ' +
+      'ended within an hour.',
+    20,
+    { ...count, maximum: 20 },
+  )
   runs!: number;
   @Field('The number of those that failed, timed out or were lost.', 20, count)
   failed!: number;
@@ -178,7 +185,9 @@ export class ModelFiguresDto {
   @ApiProperty({ description: 'The nodes that run requests.', type: [ModelNodeDto] })
   nodes!: ModelNodeDto[];
   @ApiProperty({
-    description: 'The outcomes of its last runs, some seconds old; null: none ended within an hour.',
+    description:
+      'The outcomes of its last runs, some seconds old; null: of the newest 2,000 runs of all models, none of this ' +
+      'model ended within an hour.',
     type: RecentRunsDto,
     nullable: true,
   })

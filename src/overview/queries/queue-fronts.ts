@@ -8,8 +8,6 @@ export interface FrontEntry {
   seq: number;
   requestId: string;
   keyId: string;
-  /** null: the key was removed. */
-  name: string | null;
   sinceMs: number;
 }
 
@@ -24,7 +22,7 @@ const entries = (table: string, condition = ''): string => `
  * Index: queue_entry_pkey and delayed_entry_in_queue, in their order; request_pkey for each that is shown.
  */
 const frontsStatement = statement('queue_fronts')`SELECT asked.model_id AS "modelId", first.priority,
-  first.virtual_start AS start, first.seq, first.request_id AS "requestId", first.api_key_id AS "keyId", api_key.name,
+  first.virtual_start AS start, first.seq, first.request_id AS "requestId", first.api_key_id AS "keyId",
   extract(epoch FROM greatest(request.created_at, request.not_before))::float8 * 1000 AS "sinceMs"
 FROM unnest($1::text[], $2::integer[], $3::integer[]) AS asked (model_id, step, max)
 CROSS JOIN LATERAL (
@@ -35,7 +33,6 @@ CROSS JOIN LATERAL (
   ORDER BY priority, virtual_start, seq LIMIT asked.max
 ) AS first
 JOIN recent_request AS request ON request.id = first.request_id
-LEFT JOIN api_key ON api_key.id = first.api_key_id
 WHERE (first.place - 1) % asked.step = 0
 ORDER BY asked.model_id, first.place`;
 
@@ -45,22 +42,4 @@ export function readFronts(
   asked: readonly { modelId: string; step: number; max: number }[],
 ): Promise<FrontEntry[]> {
   return database.query<FrontEntry>(frontsStatement, columnsOf(asked, 'modelId', 'step', 'max'));
-}
-
-const namesStatement = statement('names_of_order_keys')`SELECT id AS "keyId", name, "orderKey"
-FROM (SELECT id, name, ('x' || right(id::text, 12))::bit(48)::bigint AS "orderKey" FROM api_key) AS key
-WHERE "orderKey" = ANY ($1::bigint[])`;
-
-export interface KeyName {
-  keyId: string;
-  name: string;
-}
-
-/** Returns the keys for which `orderKeyOf` gives these numbers. */
-export async function readKeyNames(
-  database: Database,
-  orderKeys: readonly number[],
-): Promise<Map<number, KeyName>> {
-  const rows = await database.query<KeyName & { orderKey: number }>(namesStatement, [orderKeys]);
-  return new Map(rows.map(({ orderKey, ...key }) => [orderKey, key]));
 }

@@ -3,26 +3,31 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { Database } from '../../../database/database.js';
 import type { Statement } from '../../../database/statement.js';
 import { IndexSync } from './index-sync.js';
-import { WaitingIndex } from '../waiting-index.js';
+import { type EntryChange, WaitingIndex } from '../waiting-index.js';
 import { QueueEvents } from '../../queue-events.js';
 
-const entry = (seq: number): object => ({ modelId: 'a/model', priority: 0, seq, attempt: 0 });
+const entry = (seq: number): object => ({ modelId: 'a/model', priority: 0, start: 0, seq, attempt: 0 });
 const upTo = (seq: number): object[] => Array.from({ length: seq }, (_, i) => entry(i + 1));
 
 /** The queue as the database has it. */
 class Table {
   entries: object[] = [];
+  delayed: object[] = [];
+  /** Called when the first page of a table has been read, and is on its way. */
+  afterRead = (_table: string): void => undefined;
   reads = 0;
   counts = 0;
 
-  query(statement: Statement, [, , after]: unknown[] = []): Promise<object[]> {
+  query(statement: Statement, [, , , after]: unknown[] = []): Promise<object[]> {
     if (statement.name === 'count_waiting') {
       this.counts++;
       return Promise.resolve([{ id: 'a/model', waiting: this.entries.length }]);
     }
-    if (statement.name !== 'waiting_queue_entry' || after !== 0) return Promise.resolve([]);
-    this.reads++;
-    return Promise.resolve(this.entries);
+    if (after !== 0) return Promise.resolve([]);
+    if (statement.name === 'waiting_queue_entry') this.reads++;
+    const page = statement.name === 'waiting_queue_entry' ? this.entries : this.delayed;
+    this.afterRead(statement.name);
+    return Promise.resolve(page);
   }
 }
 
@@ -38,11 +43,41 @@ async function check(rounds: number): Promise<void> {
 beforeAll(() => Logger.overrideLogger(false));
 beforeEach(async () => {
   table.entries = upTo(3);
+  table.delayed = [];
+  table.afterRead = () => undefined;
   await sync.refill();
   await check(4);
   table.reads = 0;
   table.counts = 0;
 });
+
+it.each(['waiting_queue_entry', 'waiting_delayed_entry'])(
+  'counts a request once that leaves its delay when a refill has read %s',
+  async (read) => {
+    [table.entries, table.delayed] = [upTo(2), [entry(3)]];
+    table.afterRead = (name) => {
+      if (name === read) [table.entries, table.delayed] = [upTo(3), []];
+    };
+    await sync.refill();
+    expect(index.depth('a/model')).toBe(3);
+  },
+);
+
+it.each(['waiting_queue_entry', 'waiting_delayed_entry'])(
+  'counts a held request once that is released when a refill has read %s',
+  async (read) => {
+    const held = entry(3) as EntryChange;
+    [table.entries, table.delayed] = [upTo(2), [{ ...held, isHeld: true }]];
+    table.afterRead = (name) => {
+      if (name !== read) return;
+      [table.entries, table.delayed] = [upTo(3), []];
+      events.publish({ released: [held] });
+    };
+    await sync.refill();
+    expect(index.depth('a/model')).toBe(3);
+    expect(index.claimable('a/model')).toBe(3);
+  },
+);
 
 it('does not read a queue with the right length again', async () => {
   await check(4);

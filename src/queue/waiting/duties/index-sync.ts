@@ -85,7 +85,11 @@ export class IndexSync extends Duty {
     for await (const page of waiting(this.database)) {
       for (const entry of page) {
         if (entry.isHeld) this.index.hold(entry, true);
-        else this.index.add(entry, true);
+        else {
+          this.index.add(entry, true);
+          // The message of its release may have come before it was read as held.
+          this.index.release(entry);
+        }
       }
     }
     this.index.endRefill();

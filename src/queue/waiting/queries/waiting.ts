@@ -15,8 +15,10 @@ export type WaitingRequest = EntryChange & { id: string };
 
 /*
  * Purpose: reads all waiting requests in order, a page at a time, to fill the waiting index.
- * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
- * Index: queue_entry_pkey and delayed_entry_pkey, from the last key on.
+ * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes. An entry that moves from
+ *   delayed_entry to queue_entry is not published as added, so queue_entry is read last: such an entry may be read
+ *   twice. A move in the other direction is published as held or added.
+ * Index: delayed_entry_pkey and queue_entry_pkey, from the last key on.
  */
 const page = (table: string, isHeld: string, condition = ''): Statement => statement(`waiting_${table}`)`
 SELECT ${entryColumns}, ${isHeld} AS "isHeld"
@@ -25,8 +27,8 @@ WHERE (model_id, priority, virtual_start, seq) > ($1::text, $2::smallint, $3::bi
 ORDER BY model_id, priority, virtual_start, seq LIMIT 20000`;
 /** Scheduled requests do not wait yet. */
 const pages = [
-  page('queue_entry', 'false'),
   page('delayed_entry', `ready_at = 'infinity'`, ' AND NOT is_scheduled'),
+  page('queue_entry', 'false'),
 ];
 
 type Waiting = EntryChange & { isHeld: boolean };
