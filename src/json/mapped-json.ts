@@ -4,7 +4,7 @@ import { rawElements, rawMember, rawMembers } from '../tools/json-scanner.js';
 import { mergePatch } from '../tools/merge-patch.js';
 import { storableJsonBytes } from '../tools/storable-text.js';
 import { isObject } from '../http/input/json-body.js';
-import { fileBytes, isDataUrl } from './embedded-file.js';
+import { fileBytes, isDataUrl, unknownType } from './embedded-file.js';
 import { firstAt, firstNodeAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
 import { type Location, textsAt, withTexts } from './written.js';
 
@@ -178,15 +178,14 @@ function fileAt(
   address: string | undefined,
 ): { file: FoundFile; bytes: Buffer } | undefined {
   if (typeof value !== 'string' || (isOnlyDataUrl && !isDataUrl(value))) return undefined;
-  if (address !== undefined && /^(?:https?:\/)?\//i.test(value)) {
-    if (!URL.canParse(value, address)) return undefined;
-    const { origin, pathname, search } = new URL(value, address);
-    return origin === new URL(address).origin
-      ? { file: { path: pathname + search }, bytes: none }
-      : undefined;
-  }
   const embedded = fileBytes(value);
-  return embedded && { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
+  const mayBeUrl = address !== undefined && /^(?:https?:\/)?\//i.test(value);
+  // The base64 of a JPEG begins with / like a path.
+  if (embedded !== undefined && (!mayBeUrl || embedded.contentType !== unknownType))
+    return { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
+  if (!mayBeUrl || !URL.canParse(value, address)) return undefined;
+  const { origin, pathname, search } = new URL(value, address);
+  return origin === new URL(address).origin ? { file: { path: pathname + search }, bytes: none } : undefined;
 }
 
 type GivenPart = { name: string; text: string } | { name: string; node: JSONPathNode };

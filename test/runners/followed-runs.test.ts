@@ -222,3 +222,32 @@ test('a file of another origin is not fetched', async () => {
     '["http://169.254.169.254/latest","short"]',
   );
 });
+
+test.each([
+  ['a JPEG', 'image/jpeg', 'ffd8ffe0'],
+  ['an MP3', 'audio/mpeg', 'fffb90c4'],
+  ['AAC', 'audio/aac', 'fff15080'],
+])('base64 of %s is a file, although it begins like a path', async (_, type, beginning) => {
+  const base64 = Buffer.from(beginning.padEnd(120, '0'), 'hex').toString('base64');
+  expect(base64[0]).toBe('/');
+  const storing = new HttpRunner(
+    new Config(),
+    new Tracing(),
+    filesBy((bytes, contentType) => `${contentType} ${bytes.length}`),
+    threads,
+  );
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output: base64 }];
+  expect(await storing.run(run({ follow: { ...follow, files: '$' } }))).toBe(`"${type} 60"`);
+});
+
+test('a long path that could be base64 is fetched', async () => {
+  const path = `/files/${'abcd'.repeat(20)}`;
+  const storing = new HttpRunner(new Config(), new Tracing(), filesBy(String), threads);
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output: path }];
+  const respond = server.respond;
+  server.respond = (call) => {
+    if (call.url === path) call.response.writeHead(200, { 'content-type': 'image/png' }).end('pixels');
+    else respond(call);
+  };
+  expect(await storing.run(run({ follow: { ...follow, files: '$' } }))).toBe('"pixels"');
+});
