@@ -10,6 +10,7 @@ import {
   findFollowedRun,
   type Found,
   forgetFollowedRun,
+  giveUpFollowedRun,
   keepFollowedRun,
   takeAbandonedRuns,
 } from './queries/followed-runs.js';
@@ -47,9 +48,13 @@ export class FollowedRuns {
       throw new Error('the run has lost its lease');
   }
 
-  /** Forgets a run of this node that its server has not begun. */
-  async forget({ requestId, start, followed }: RunExecution): Promise<void> {
-    await persist(() => forgetFollowedRun(this.database, { requestId, start: followed?.start ?? start }));
+  /** Forgets a run of this node. One of an earlier start may be at its server, so it is cancelled there. */
+  async forget({ requestId, start, followed, claimed: { token } }: RunExecution): Promise<void> {
+    await persist(() =>
+      followed === undefined
+        ? forgetFollowedRun(this.database, { requestId, start })
+        : giveUpFollowedRun(this.database, { requestId, start: followed.start, token }),
+    );
   }
 
   /** Returns what an earlier run of the same attempt began. */
