@@ -75,6 +75,18 @@ test('a run that has failed is no outage, although the call for its message brea
   expect(failed.options).toEqual({ code: 'model_error', retryable: false });
 });
 
+test('an error is the message of a failure, and no failure by itself if the server shows failures', async () => {
+  const output = 'made';
+  answers['GET /jobs/a%2Fb'] = [
+    { state: 'running', error: 'warming up' },
+    { state: 'done', output, error: 'success' },
+  ];
+  expect(await runner.run(run())).toBe('"made"');
+  answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, { state: 'running', error: 'no memory' }];
+  const { failed: _failed, ...others } = follow;
+  expect((await failureOf(runner, run({ follow: others }))).message).toBe('no memory');
+});
+
 test('an id that is a number of 64 bits keeps its digits', async () => {
   server.respond = ({ method, url, response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -194,8 +194,9 @@ export class Follower {
       const { values } = said;
       if (typeof values.progress === 'number') run.progress(values.progress);
       this.addLog(values.log);
-      if (values.error !== undefined) throw failure(values.error);
-      if (values.failed !== undefined) throw failure(await this.words());
+      // An error is that of a failure only once the run has failed, if the server shows that.
+      const fault = failed.length > 0 ? values.failed : values.error;
+      if (fault !== undefined) throw failure(values.error ?? (await this.words()));
       if (values.done !== undefined) return this.result(said);
       await delay(follow.everyMs, undefined, { signal: run.signal });
     }
