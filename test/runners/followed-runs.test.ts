@@ -137,13 +137,40 @@ test('a first answer without the id that "follow" quotes fails the run', async (
 });
 
 test('failed calls are repeated, and the tenth failure in a row fails the run', async () => {
-  const misses = [503, 0, 500, 429, 502, 0, 503, 503, 0];
+  const misses = [503, 0, 501, 429, 502, 0, 520, 524, 0];
   answers['GET /jobs/a%2Fb'] = [...misses, { state: 'running' }, ...misses, { state: 'done', output: 1 }];
   expect(await runner.run(run())).toBe('1');
   answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, ...misses, 503];
   const { options } = await failureOf(runner, run());
   expect(options).toMatchObject({ code: 'model_unavailable', retryable: true, outage: 'costly' });
   expect(called().filter((call) => call === 'POST /predict')).toHaveLength(2);
+});
+
+test('a call for the output or a file that stays unanswered for 30 s is repeated', async () => {
+  const { output: _output, ...others } = follow;
+  const storing = new HttpRunner(new Config(), new Tracing(), filesBy(String), threads);
+  const respond = server.respond;
+  const silent = new Set(['/result', '/files/a']);
+  server.respond = (call) => {
+    // The first call for each is not answered.
+    if (silent.delete(call.url)) return;
+    if (call.url === '/result')
+      call.response.writeHead(200, { 'content-type': 'application/json' }).end('["/files/a"]');
+    else if (call.url === '/files/a') call.response.writeHead(200, { 'content-type': 'image/png' }).end('b');
+    else respond(call);
+  };
+  const ended = storing.run(run({ follow: { ...others, result: '{base}/result', files: '$[*]' } }));
+  ended.catch(() => undefined);
+  jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+  try {
+    for (const path of ['/result', '/files/a']) {
+      await until(() => called().includes(`GET ${path}`));
+      jest.advanceTimersByTime(30_000);
+    }
+    expect(await ended).toBe('["b"]');
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a run that was started is not started again', async () => {
