@@ -21,7 +21,10 @@ export interface FileAsk<P extends PlainPath> {
 }
 
 export interface OutputAsk<P extends PlainPath> {
-  /** The first value at any of the paths is the output; none: the whole answer. */
+  /**
+   * The first value at any of the paths that is not empty is the output, or the first one if all are. No paths: the
+   * whole answer is.
+   */
   readonly paths: readonly P[];
   readonly files: readonly FileAsk<P>[];
   /** URLs of files count if they are of this server. undefined: no URL does. */
@@ -122,7 +125,8 @@ export function outputIn(
   asWritten: Buffer | undefined,
   { paths, files, address }: OutputAsk<Path>,
 ): [FoundOutput | undefined, Buffer] {
-  const output: unknown = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
+  const output: unknown =
+    paths.length === 0 ? json : (firstAt(paths, json) ?? paths.flatMap((path) => valuesAt(path, json))[0]);
   if (output === undefined) return [undefined, none];
   // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
@@ -198,7 +202,7 @@ export function bodyOf(input: string, { set, multipart }: BodyAsk): [FoundPart[]
   const given = multipart.flatMap(([name, from]): GivenPart[] => {
     if (name === '*') return [];
     if (typeof from === 'string') return [{ name, text: from }];
-    return [...nodesAt(from, merged)].map((node) => ({ name, node }));
+    return [...nodesAt(from, merged)].flatMap((node) => (node.value === null ? [] : { name, node }));
   });
   const others = multipart.find(([name]) => name === '*')?.[1];
   const all = others === undefined || typeof others === 'string' ? undefined : firstNodeAt(others, merged);
