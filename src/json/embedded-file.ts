@@ -7,6 +7,9 @@ export function isDataUrl(text: string): boolean {
   return dataUrl.test(text.slice(0, 1_000));
 }
 
+/** The media type of bytes whose beginning shows no other. */
+export const unknownType = 'application/octet-stream';
+
 /** Returns the file that a text embeds, as a data URL or as base64. undefined: it embeds none. */
 export function fileBytes(text: string): { bytes: Buffer; contentType: string } | undefined {
   const url = dataUrl.exec(text.slice(0, 1_000));
@@ -33,7 +36,7 @@ function percentDecoded(text: string): Buffer {
 function typeOf(bytes: Buffer): string {
   const head = bytes.subarray(0, 16).toString('latin1');
   const found = beginnings.find(([beginning]) => beginning.test(head));
-  return found?.[1] ?? 'application/octet-stream';
+  return found?.[1] ?? unknownType;
 }
 
 const beginnings: readonly (readonly [RegExp, string])[] = [
@@ -43,6 +46,7 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^RIFF[^]{4}WEBP/, 'image/webp'],
   [/^RIFF[^]{4}WAVE/, 'audio/wav'],
   [/^(?:ID3|\xff[\xfb\xf3\xf2])/, 'audio/mpeg'],
+  [/^\xff[\xf1\xf9]/, 'audio/aac'],
   [/^OggS/, 'audio/ogg'],
   [/^fLaC/, 'audio/flac'],
   [/^[^]{4}ftyp/, 'video/mp4'],

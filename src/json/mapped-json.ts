@@ -4,7 +4,7 @@ import { rawElements, rawMember, rawMembers } from '../tools/json-scanner.js';
 import { mergePatch } from '../tools/merge-patch.js';
 import { storableJsonBytes } from '../tools/storable-text.js';
 import { isObject } from '../http/input/json-body.js';
-import { fileBytes, isDataUrl } from './embedded-file.js';
+import { fileBytes, isDataUrl, unknownType } from './embedded-file.js';
 import { firstAt, firstNodeAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
 import { type Location, textsAt, withTexts } from './written.js';
 
@@ -21,7 +21,10 @@ export interface FileAsk<P extends PlainPath> {
 }
 
 export interface OutputAsk<P extends PlainPath> {
-  /** The first value at any of the paths is the output; none: the whole answer. */
+  /**
+   * The first value at any of the paths that is not empty is the output, or the first one if all are. No paths: the
+   * whole answer is.
+   */
   readonly paths: readonly P[];
   readonly files: readonly FileAsk<P>[];
   /** URLs of files count if they are of this server. undefined: no URL does. */
@@ -122,7 +125,8 @@ export function outputIn(
   asWritten: Buffer | undefined,
   { paths, files, address }: OutputAsk<Path>,
 ): [FoundOutput | undefined, Buffer] {
-  const output: unknown = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
+  const output: unknown =
+    paths.length === 0 ? json : (firstAt(paths, json) ?? paths.flatMap((path) => valuesAt(path, json))[0]);
   if (output === undefined) return [undefined, none];
   // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
@@ -178,15 +182,14 @@ function fileAt(
   address: string | undefined,
 ): { file: FoundFile; bytes: Buffer } | undefined {
   if (typeof value !== 'string' || (isOnlyDataUrl && !isDataUrl(value))) return undefined;
-  if (address !== undefined && /^(?:https?:\/)?\//i.test(value)) {
-    if (!URL.canParse(value, address)) return undefined;
-    const { origin, pathname, search } = new URL(value, address);
-    return origin === new URL(address).origin
-      ? { file: { path: pathname + search }, bytes: none }
-      : undefined;
-  }
   const embedded = fileBytes(value);
-  return embedded && { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
+  const mayBeUrl = address !== undefined && /^(?:https?:\/)?\//i.test(value);
+  // The base64 of a JPEG begins with / like a path.
+  if (embedded !== undefined && (!mayBeUrl || embedded.contentType !== unknownType))
+    return { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
+  if (!mayBeUrl || !URL.canParse(value, address)) return undefined;
+  const { origin, pathname, search } = new URL(value, address);
+  return origin === new URL(address).origin ? { file: { path: pathname + search }, bytes: none } : undefined;
 }
 
 type GivenPart = { name: string; text: string } | { name: string; node: JSONPathNode };
@@ -199,7 +202,7 @@ export function bodyOf(input: string, { set, multipart }: BodyAsk): [FoundPart[]
   const given = multipart.flatMap(([name, from]): GivenPart[] => {
     if (name === '*') return [];
     if (typeof from === 'string') return [{ name, text: from }];
-    return [...nodesAt(from, merged)].map((node) => ({ name, node }));
+    return [...nodesAt(from, merged)].flatMap((node) => (node.value === null ? [] : { name, node }));
   });
   const others = multipart.find(([name]) => name === '*')?.[1];
   const all = others === undefined || typeof others === 'string' ? undefined : firstNodeAt(others, merged);

@@ -237,6 +237,10 @@ export class HttpRunner implements Runner {
       const answer = await begin(run.followed?.start ?? run.start);
       try {
         return await this.read(answer, run, mapping, reader);
+      } catch (error) {
+        // The server gave up the run of a lost node. The next start begins another one, whose failure counts.
+        if (error instanceof RunFailure && error.options.outage === 'free') await run.forgetFollowed();
+        throw error;
       } finally {
         answer.close();
       }

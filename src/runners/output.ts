@@ -49,7 +49,8 @@ export async function inThread<Kind extends Exclude<JobKind, 'input' | 'batch'>>
   try {
     return await threads.run<Kind>(kind, job, bytes, { caller: `model ${model.id}`, isAccepted: true });
   } catch (cause) {
-    const retryable = cause instanceof DomainError && cause.code === 'unavailable';
+    // A node that is less busy may read it in time. The memory that it takes is always the same.
+    const retryable = cause instanceof DomainError && cause.code !== 'too_large';
     const what = kind === 'body' ? 'The input' : "The model's answer";
     throw new RunFailure(`${what} takes too much time or memory to read.`, { retryable, cause });
   }

@@ -155,4 +155,31 @@ describe('a server with runs to which nodes attach by their id', () => {
     });
     await next.stop();
   });
+
+  test('does not hold its model if it cannot continue the run of a lost node', async () => {
+    cog.begun.length = cog.cancelled.length = 0;
+    const node = await attached.scheduler();
+    const id = await new QueueCalls(attached.api).submit('test/counted', { prompt: 'hold' });
+    await until(() => cog.readers === 1);
+    cog.historyCapacity = 1;
+    const next = await attached.scheduler();
+    node.kill('SIGKILL');
+    // The server has lost the beginning of the stream.
+    await until(() => cog.cancelled.length > 0);
+    cog.historyCapacity = 1_024;
+    await until(() => cog.begun.length === 2);
+    await until(() => cog.readers === 1);
+    cog.release();
+    await attached.completed(id);
+    const [first, second] = cog.begun;
+    expect(second).not.toBe(first);
+    expect(new Set(cog.cancelled)).toEqual(new Set([first]));
+    expect(await attached.story(id)).toMatchObject({
+      outcome: 'succeeded',
+      lost: 0,
+      output: ['held ', 'it ', 'was ', 'held'],
+      attempts: ['returned', 'unreached', 'succeeded'],
+    });
+    await next.stop();
+  });
 });

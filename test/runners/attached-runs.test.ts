@@ -97,6 +97,17 @@ test('an attach to a run that is being cancelled or is truncated costs no attemp
   expect([message, options.outage]).toEqual(['SSE stream replay truncated; events were dropped', 'free']);
 });
 
+test('a run that its server gave up is forgotten, and the failure of the next one counts as an attempt', async () => {
+  cog.historyCapacity = 0;
+  const second = run('a cat', takenUp());
+  let forgotten = 0;
+  second.forgetFollowed = () => Promise.resolve(void forgotten++);
+  expect((await failureOf(runner, second)).options.outage).toBe('free');
+  expect(forgotten).toBe(1);
+  const { options } = await failureOf(runner, run('a cat', { start: 3 }));
+  expect(options).toEqual({ code: 'model_error', retryable: true });
+});
+
 test('a run that continues at its server without a stream costs no attempt and is not started twice', async () => {
   await lostRun();
   cog.isStreaming = false;

@@ -1,3 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { ModelsReload } from '../../src/admin/models/models-reload.js';
+import { Database } from '../../src/database/database.js';
+import { ModelsService } from '../../src/models/models.service.js';
+import { FollowedRuns } from '../../src/queue/runs/followed-runs.js';
+import { RunStore } from '../../src/queue/runs/run-store.js';
+import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
+import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { startTestService, until } from '../support/index.js';
 import { type Call, ModelServer } from '../support/model-server.js';
 import { QueueCalls } from '../support/queue-calls.js';
@@ -44,6 +52,65 @@ test('a server that does not answer a cancel delays no other server, and gets no
     expect(cancelsAt(silent)).toHaveLength(1);
   } finally {
     await Promise.all([silent.stop(), other.stop()]);
+    await service.stop();
+  }
+});
+
+test('a run is cancelled at its server although its model has left models.yaml, or is not followed any more', async () => {
+  const server = await new ModelServer().start();
+  server.respond = ({ response }) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":1}');
+  const { url } = server;
+  const unfollowed = { id: 'test/unfollowed', runner: { kind: 'http', url } };
+  const models = JSON.stringify({
+    models: [modelOf('test/unfollowed', server), modelOf('test/removed', server)],
+  });
+  const service = await startTestService({ limits: 'off', models });
+  try {
+    service.app.get(ModelsReload).stopWatching();
+    const calls = new QueueCalls(service);
+    const ids = await Promise.all(['test/unfollowed', 'test/removed'].map((model) => calls.submit(model)));
+    await until(async () => (await service.query('SELECT FROM followed_run')).length === 2);
+    await writeFile(service.config.modelsFile, JSON.stringify({ models: [unfollowed] }));
+    const reloaded = await new ModelAdminCalls(service).call('POST', 'models/reload');
+    expect(await reloaded.json()).toEqual({
+      added: [],
+      changed: ['test/unfollowed'],
+      removed: [{ id: 'test/removed', waiting: 0 }],
+    });
+    for (const [at, id] of ids.entries()) {
+      await calls.cancel(id);
+      await until(() => cancelsAt(server).length === at + 1);
+    }
+    await until(async () => (await service.query('SELECT FROM followed_run')).length === 0);
+  } finally {
+    await server.stop();
+    await service.stop();
+  }
+});
+
+test('rows that are older than a day are deleted by a process without a followed model', async () => {
+  const service = await startTestService();
+  try {
+    await service.query(
+      `INSERT INTO followed_run (request_id, start, attempt, model_id, address, began_at)
+       SELECT gen_random_uuid(), 1, 1, 'test/removed', 'http://gpu/', clock_timestamp() - ago
+       FROM unnest(ARRAY['1 hour', '2 days']::interval[]) AS ago`,
+    );
+    const { app } = service;
+    const runs = new FollowedRuns(
+      app.get(Database),
+      app.get(ModelsService),
+      app.get(RunnerRegistry),
+      app.get(RunStore),
+    );
+    await runs.cancelAbandoned();
+    await runs.settled();
+    const rows = await service.query(
+      `SELECT clock_timestamp() - began_at < '1 day' AS is_new FROM followed_run`,
+    );
+    expect(rows).toEqual([{ is_new: true }]);
+  } finally {
     await service.stop();
   }
 });

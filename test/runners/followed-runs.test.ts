@@ -75,6 +75,18 @@ test('a run that has failed is no outage, although the call for its message brea
   expect(failed.options).toEqual({ code: 'model_error', retryable: false });
 });
 
+test('an error is the message of a failure, and no failure by itself if the server shows failures', async () => {
+  const output = 'made';
+  answers['GET /jobs/a%2Fb'] = [
+    { state: 'running', error: 'warming up' },
+    { state: 'done', output, error: 'success' },
+  ];
+  expect(await runner.run(run())).toBe('"made"');
+  answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, { state: 'running', error: 'no memory' }];
+  const { failed: _failed, ...others } = follow;
+  expect((await failureOf(runner, run({ follow: others }))).message).toBe('no memory');
+});
+
 test('an id that is a number of 64 bits keeps its digits', async () => {
   server.respond = ({ method, url, response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -125,13 +137,40 @@ test('a first answer without the id that "follow" quotes fails the run', async (
 });
 
 test('failed calls are repeated, and the tenth failure in a row fails the run', async () => {
-  const misses = [503, 0, 500, 429, 502, 0, 503, 503, 0];
+  const misses = [503, 0, 501, 429, 502, 0, 520, 524, 0];
   answers['GET /jobs/a%2Fb'] = [...misses, { state: 'running' }, ...misses, { state: 'done', output: 1 }];
   expect(await runner.run(run())).toBe('1');
   answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, ...misses, 503];
   const { options } = await failureOf(runner, run());
   expect(options).toMatchObject({ code: 'model_unavailable', retryable: true, outage: 'costly' });
   expect(called().filter((call) => call === 'POST /predict')).toHaveLength(2);
+});
+
+test('a call for the output or a file that stays unanswered for 30 s is repeated', async () => {
+  const { output: _output, ...others } = follow;
+  const storing = new HttpRunner(new Config(), new Tracing(), filesBy(String), threads);
+  const respond = server.respond;
+  const silent = new Set(['/result', '/files/a']);
+  server.respond = (call) => {
+    // The first call for each is not answered.
+    if (silent.delete(call.url)) return;
+    if (call.url === '/result')
+      call.response.writeHead(200, { 'content-type': 'application/json' }).end('["/files/a"]');
+    else if (call.url === '/files/a') call.response.writeHead(200, { 'content-type': 'image/png' }).end('b');
+    else respond(call);
+  };
+  const ended = storing.run(run({ follow: { ...others, result: '{base}/result', files: '$[*]' } }));
+  ended.catch(() => undefined);
+  jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+  try {
+    for (const path of ['/result', '/files/a']) {
+      await until(() => called().includes(`GET ${path}`));
+      jest.advanceTimersByTime(30_000);
+    }
+    expect(await ended).toBe('["b"]');
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a run that was started is not started again', async () => {
@@ -221,4 +260,33 @@ test('a file of another origin is not fetched', async () => {
   expect(await runner.run(run({ follow: { ...follow, files: '$[*]' } }))).toBe(
     '["http://169.254.169.254/latest","short"]',
   );
+});
+
+test.each([
+  ['a JPEG', 'image/jpeg', 'ffd8ffe0'],
+  ['an MP3', 'audio/mpeg', 'fffb90c4'],
+  ['AAC', 'audio/aac', 'fff15080'],
+])('base64 of %s is a file, although it begins like a path', async (_, type, beginning) => {
+  const base64 = Buffer.from(beginning.padEnd(120, '0'), 'hex').toString('base64');
+  expect(base64[0]).toBe('/');
+  const storing = new HttpRunner(
+    new Config(),
+    new Tracing(),
+    filesBy((bytes, contentType) => `${contentType} ${bytes.length}`),
+    threads,
+  );
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output: base64 }];
+  expect(await storing.run(run({ follow: { ...follow, files: '$' } }))).toBe(`"${type} 60"`);
+});
+
+test('a long path that could be base64 is fetched', async () => {
+  const path = `/files/${'abcd'.repeat(20)}`;
+  const storing = new HttpRunner(new Config(), new Tracing(), filesBy(String), threads);
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output: path }];
+  const respond = server.respond;
+  server.respond = (call) => {
+    if (call.url === path) call.response.writeHead(200, { 'content-type': 'image/png' }).end('pixels');
+    else respond(call);
+  };
+  expect(await storing.run(run({ follow: { ...follow, files: '$' } }))).toBe('"pixels"');
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import { Config } from '../../src/config/config.js';
 import { assemblerOf } from '../../src/json/assemblers.js';
@@ -32,6 +33,8 @@ const files = filesBy((bytes, contentType) => `${contentType} ${sha256(bytes)}`)
 let threads: NotedThreads;
 let runner: HttpRunner;
 let server: ModelServer;
+
+beforeAll(() => Logger.overrideLogger(false));
 
 beforeEach(async () => {
   threads = new NotedThreads({ changes: new Subject(), file: [] } as Partial<ModelsService> as ModelsService);
@@ -284,4 +287,26 @@ test('small bodies are read without a thread', async () => {
   answers({ '/predict': { output: 1 } });
   expect(await runner.run(run({ request: { set: { a: 1 } }, response: { output: '$.output' } }))).toBe('1');
   expect(threads.kinds).toEqual([]);
+});
+
+test('an answer that takes too long to read may be read after another attempt', async () => {
+  threads.bounds.reading = 0;
+  answers({ '/predict': { result: many } });
+  const { message, options } = await failureOf(runner, run({ response: { output: '$.result' } }));
+  expect(message).toBe("The model's answer takes too much time or memory to read.");
+  expect(options.retryable).toBe(true);
+});
+
+test('the processor time of other threads is not that of a job', async () => {
+  const { cpuUsage } = process;
+  let looks = 0;
+  process.cpuUsage = () => ({ user: 1e9 * looks++, system: 0 });
+  try {
+    answers({ '/predict': { result: many } });
+    expect(await result(run({ response: { output: '$.result' } }))).toEqual(cleaned);
+    // The time was read while the job was in progress.
+    expect(looks).toBeGreaterThan(1);
+  } finally {
+    process.cpuUsage = cpuUsage;
+  }
 });

@@ -348,3 +348,36 @@ test('a run id is the same for one start of a request, and another for the next'
   const [a, b, c] = server.calls.map(({ body }) => (JSON.parse(body) as { id: string }).id);
   expect([a === b, a === c]).toEqual([true, false]);
 });
+
+test.each([
+  ['the first that is not empty', '{"result": null, "text": "x"}', '"x"'],
+  ['also behind false', '{"result": false, "text": "x"}', '"x"'],
+  ['the first if all are empty', '{"result": "", "text": null}', '""'],
+])('the output at one of several paths is %s', async (_, body, output) => {
+  answer(200, body);
+  expect(await runner.run(run({ response: { output: ['$.result', '$.text'] } }))).toBe(output);
+});
+
+test.each([10, 100_000])(
+  'a chunk with null in place of the output has none: %i characters',
+  async (length) => {
+    const more = 'x'.repeat(length);
+    const events = [{ output: 'a' }, { output: null, more }].map((one) => `data: ${JSON.stringify(one)}\n\n`);
+    answer(200, events.join(''), 'text/event-stream');
+    expect(await runner.run(run({ response: { output: '$.output' } }))).toBe('"a"');
+  },
+);
+
+test('a form has no part for a member that is null', async () => {
+  answer(200, '{}');
+  const one = run(
+    { preset: 'openai', url: `${server.url}/v1/images/edits` },
+    '{"image":"a","mask":null,"n":1}',
+  );
+  await new HttpRunner(new Config(), new Tracing(), filesBy(String), threads).run(one);
+  const { bytes, headers } = server.calls[0]!;
+  const form = await new Response(new Uint8Array(bytes), {
+    headers: { 'content-type': headers['content-type']! },
+  }).formData();
+  expect([...form.keys()]).toEqual(['image', 'n']);
+});

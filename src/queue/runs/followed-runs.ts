@@ -10,6 +10,7 @@ import {
   findFollowedRun,
   type Found,
   forgetFollowedRun,
+  giveUpFollowedRun,
   keepFollowedRun,
   takeAbandonedRuns,
 } from './queries/followed-runs.js';
@@ -17,6 +18,9 @@ import type { FollowedRun } from './runner.js';
 import type { RunExecution } from './run-execution.js';
 import { RunnerRegistry } from './runner-registry.js';
 import { RunStore } from './run-store.js';
+
+/** The first of this many rounds without a followed model deletes old rows. */
+const idleRounds = 1_800;
 
 /**
  * Runs that continue at model servers without a connection. By their rows, any node can follow them, and cancel at the
@@ -27,6 +31,9 @@ export class FollowedRuns {
   /** Emits when a followed run of this node has ended. */
   readonly ends = new Subject<void>();
   private readonly log = new Logger(FollowedRuns.name);
+  /** The last form of each model whose runs are followed. It may leave models.yaml while its runs continue. */
+  private readonly following = new Map<string, Model>();
+  private rounds = 0;
   /** The cancels in progress. A call for one may take longer than the time after which its run is taken again. */
   private readonly cancels = new Map<Abandoned, Promise<void>>();
 
@@ -35,7 +42,10 @@ export class FollowedRuns {
     private readonly models: ModelsService,
     private readonly runners: RunnerRegistry,
     private readonly store: RunStore,
-  ) {}
+  ) {
+    this.noteModels();
+    models.changes.subscribe(() => this.noteModels());
+  }
 
   /** Keeps a run of this node. Rejects if it no longer holds its lease. */
   async keep(run: RunExecution, answer: FollowedRun['answer']): Promise<void> {
@@ -47,9 +57,13 @@ export class FollowedRuns {
       throw new Error('the run has lost its lease');
   }
 
-  /** Forgets a run of this node that its server has not begun. */
-  async forget({ requestId, start, followed }: RunExecution): Promise<void> {
-    await persist(() => forgetFollowedRun(this.database, { requestId, start: followed?.start ?? start }));
+  /** Forgets a run of this node. One of an earlier start may be at its server, so it is cancelled there. */
+  async forget({ requestId, start, followed, claimed: { token } }: RunExecution): Promise<void> {
+    await persist(() =>
+      followed === undefined
+        ? forgetFollowedRun(this.database, { requestId, start })
+        : giveUpFollowedRun(this.database, { requestId, start: followed.start, token }),
+    );
   }
 
   /** Returns what an earlier run of the same attempt began. */
@@ -63,7 +77,8 @@ export class FollowedRuns {
   /** Begins to cancel runs at their servers that nobody waits for. A server that is slow delays those of no other. */
   async cancelAbandoned(): Promise<void> {
     const { following } = this;
-    if (following.size === 0) return;
+    // Without such models, only old rows are deleted.
+    if (following.size === 0 && this.rounds++ % idleRounds !== 0) return;
     const abandoned = await takeAbandonedRuns(
       this.database,
       [...following.keys()],
@@ -83,9 +98,8 @@ export class FollowedRuns {
     await Promise.all(this.cancels.values());
   }
 
-  private get following(): ReadonlyMap<string, Model> {
-    const models = this.models.all().filter(({ runner }) => runner.follows);
-    return new Map(models.map((model) => [model.id, model]));
+  private noteModels(): void {
+    for (const model of this.models.all()) if (model.runner.follows) this.following.set(model.id, model);
   }
 
   private async cancel(run: Abandoned, model: Model | undefined): Promise<void> {

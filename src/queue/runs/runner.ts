@@ -55,7 +55,7 @@ export interface Run {
   facts(): Promise<RequestFacts>;
   /** Keeps what other nodes must know to follow the run, or to cancel it. Rejects if the run is another node's by now. */
   keepFollowed(answer: FollowedRun['answer']): Promise<void>;
-  /** Forgets what was kept, because the server has not begun the run. */
+  /** Forgets what was kept, because the server has not begun the run, or has given it up. */
   forgetFollowed(): Promise<void>;
   /**
    * Called once nothing is left to get from the model, also no further file of the output. Storing the result is left,

@@ -46,6 +46,8 @@ export interface ServerCall extends Partial<Pick<Call, 'method' | 'path' | 'head
 export type SendCall = (call: ServerCall) => Promise<HttpAnswer>;
 
 type Reader<T> = (answer: HttpAnswer) => Promise<T>;
+/** What of an answer has to come within `callTimeoutMs`. */
+type Prompt = 'head' | 'whole';
 
 /** What a run needs to be followed or cancelled. */
 type Followable = Pick<Run, 'requestId' | 'attempt' | 'start' | 'facts'>;
@@ -144,7 +146,7 @@ export class Follower {
   /** Asks once whether the server knows a run that was sent, and perhaps not received. */
   private async isKnown(): Promise<boolean> {
     try {
-      await this.once(this.pathOf('url'), async (answer) => this.bytesOf(answer), callTimeoutMs);
+      await this.once(this.pathOf('url'), async (answer) => this.bytesOf(answer), 'whole');
       return true;
     } catch (error) {
       if (error instanceof UnknownRun) return false;
@@ -189,13 +191,14 @@ export class Follower {
       outputWith: 'done',
     };
     for (;;) {
-      const said = await this.ask(this.pathOf('url'), (answer) => this.read(answer, asks), callTimeoutMs);
+      const said = await this.ask(this.pathOf('url'), (answer) => this.read(answer, asks), 'whole');
       if (said === undefined) throw new RunFailure('The model says how its run goes, but not in JSON.');
       const { values } = said;
       if (typeof values.progress === 'number') run.progress(values.progress);
       this.addLog(values.log);
-      if (values.error !== undefined) throw failure(values.error);
-      if (values.failed !== undefined) throw failure(await this.words());
+      // An error is that of a failure only once the run has failed, if the server shows that.
+      const fault = failed.length > 0 ? values.failed : values.error;
+      if (fault !== undefined) throw failure(values.error ?? (await this.words()));
       if (values.done !== undefined) return this.result(said);
       await delay(follow.everyMs, undefined, { signal: run.signal });
     }
@@ -227,7 +230,7 @@ export class Follower {
 
   private async result(said: JsonAnswer): Promise<string | Buffer> {
     if (this.follow.result === undefined) return this.withFiles(said);
-    return this.ask(this.pathOf('result'), (answer) => this.readResult(answer));
+    return this.ask(this.pathOf('result'), (answer) => this.readResult(answer), 'head');
   }
 
   private async readResult(answer: HttpAnswer): Promise<string | Buffer> {
@@ -271,11 +274,12 @@ export class Follower {
   }
 
   private fetchFile(path: string): Promise<MadeFile> {
-    return this.ask(path, async ({ headers, hasOwnEnd, chunks }) => {
+    const receive: Reader<MadeFile> = async ({ headers, hasOwnEnd, chunks }) => {
       if (!hasOwnEnd) throw endUnknown();
       const type = headers['content-type'] ?? 'application/octet-stream';
       return this.reader.receive(chunks, type);
-    });
+    };
+    return this.ask(path, receive, 'head');
   }
 
   /** Returns the parts of an answer. undefined: it is not JSON. */
@@ -293,12 +297,12 @@ export class Follower {
     return pathFor(this.follow[name]!, this.values);
   }
 
-  /** Calls the server until it answers. `timeoutMs`: of one call; undefined: only the run's own timeout holds. */
-  private async ask<T>(path: string, read: Reader<T>, timeoutMs?: number): Promise<T> {
+  /** Calls the server until it answers. */
+  private async ask<T>(path: string, read: Reader<T>, prompt: Prompt): Promise<T> {
     const { run, follow } = this;
     for (let misses = 1; ; misses++) {
       try {
-        return await this.once(path, read, timeoutMs);
+        return await this.once(path, read, prompt);
       } catch (error) {
         const isMiss =
           error instanceof RunFailure && error.options.retryable && !(error instanceof UnknownRun);
@@ -312,25 +316,30 @@ export class Follower {
     }
   }
 
-  private async once<T>(path: string, read: Reader<T>, timeoutMs?: number): Promise<T> {
+  /** Without `prompt`, only the run's own timeout holds. */
+  private async once<T>(path: string, read: Reader<T>, prompt?: Prompt): Promise<T> {
     const { signal } = this.run;
-    const silence = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const silence = new AbortController();
+    const timer = prompt && setTimeout(() => silence.abort(), callTimeoutMs);
     try {
-      const answer = await this.call(
-        path,
-        silence === undefined ? signal : AbortSignal.any([signal, silence]),
-      );
+      const answer = await this.call(path, AbortSignal.any([signal, silence.signal]));
+      if (prompt === 'head') clearTimeout(timer);
       try {
-        if (unknownStatuses.has(answer.status)) throw new UnknownRun(answer.status);
-        if (answer.status !== 200) throw await failureOf(answer);
-        return await read(answer);
+        const { status } = answer;
+        if (unknownStatuses.has(status)) throw new UnknownRun(status);
+        if (status === 200) return await read(answer);
+        const failed = await failureOf(answer);
+        // Any 5xx may be that of a proxy, and the server may still have the run.
+        throw status < 500 ? failed : new RunFailure(failed.message, { ...failed.options, retryable: true });
       } finally {
         answer.close();
       }
     } catch (error) {
-      if (silence?.aborted !== true || signal.aborted) throw breakOf(error, signal);
-      const message = `The model did not answer within ${timeoutMs! / 1_000} s.`;
+      if (!silence.signal.aborted || signal.aborted) throw breakOf(error, signal);
+      const message = `The model did not answer within ${callTimeoutMs / 1_000} s.`;
       throw new RunFailure(message, { code: 'model_unavailable', retryable: true, outage: 'costly' });
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -224,8 +224,9 @@ export class MappedAnswer {
   private async takeLarge(text: string): Promise<boolean> {
     const { output: paths, files } = this.mapping.response;
     const answer = await this.reader.read(Buffer.from(text), {
-      values: this.pathsOf([...facts, ...partial]),
+      values: { ...this.pathsOf([...facts, ...partial]), output: paths },
       output: paths.length > 0 ? { paths, files } : undefined,
+      outputWith: 'output',
     });
     if (answer === undefined) return false;
     const hadEnded = this.hasEnded;

@@ -120,3 +120,21 @@ export async function forgetFollowedRun(
 ): Promise<void> {
   await database.query(forgetStatement, [requestId, start]);
 }
+
+/*
+ * Purpose: gives up a run of an earlier start, so that the next start begins another one. This one is then cancelled at
+ *   its server.
+ * Race: without the lease nothing changes, because another node may follow the run by then.
+ * Index: followed_run_pkey, lease_pkey.
+ */
+const giveUpStatement = statement('give_up_followed_run')`
+UPDATE followed_run SET is_given_up = true
+WHERE request_id = $1::uuid AND start = $2::integer
+  AND EXISTS (SELECT FROM lease WHERE request_id = $1::uuid AND token = $3::uuid)`;
+
+export async function giveUpFollowedRun(
+  database: Database,
+  { requestId, start, token }: Pick<Keep, 'requestId' | 'start' | 'token'>,
+): Promise<void> {
+  await database.query(giveUpStatement, [requestId, start, token]);
+}
