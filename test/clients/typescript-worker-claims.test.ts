@@ -19,6 +19,8 @@ afterAll(() => void (Math.random = random));
 beforeEach(async () => (service = await workers.start()));
 afterEach(() => workers.stop());
 
+const never = (): Promise<never> => new Promise(() => undefined);
+
 /** The models of each claim. */
 const claimed = (): string[][] =>
   service.of('claims').map((call) => {
@@ -107,6 +109,30 @@ test('a worker claims nothing until its ready function returns true', async () =
   ]);
 });
 
+test('a ready function that hangs counts as not ready after 5 s', async () => {
+  const answers = [never, () => true];
+  work(() => 'x', { ready: () => answers.shift()!() });
+  service.offer();
+  await callTo('output');
+  expect(lines).toContain(
+    'The backend is not ready (it did not answer within 5 s). The worker claims nothing until it is.',
+  );
+});
+
+test('a worker drains while its ready function hangs', async () => {
+  let hasAsked = false;
+  const ready = (): Promise<never> => {
+    hasAsked = true;
+    return never();
+  };
+  const { drain, over } = work(() => 'x', { ready });
+  await until(() => hasAsked);
+  drain();
+  await over;
+  expect(service.of('claims')).toEqual([]);
+  expect(lines.filter((line) => line.includes('not ready'))).toEqual([]);
+});
+
 test('a worker claims nothing until its ready URL is answered 2xx', async () => {
   const statuses = [503, 302, 204];
   const seen: number[] = [];
@@ -159,8 +185,6 @@ function stuckWorker(handlers: Record<string, Handler>, options: Partial<ServeOp
   const worker = new Worker(new Map(Object.entries(handlers)), { ...own, ...rules });
   return { codes, worker, over: worker.work() };
 }
-
-const never = (): Promise<never> => new Promise(() => undefined);
 
 test.each<[string, object]>([
   ['lost', { lost: ['request-0'] }],

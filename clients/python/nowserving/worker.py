@@ -1368,11 +1368,13 @@ def _asked(ready: str | Callable[[], Any]) -> tuple[bool, str]:
                 return 200 <= answer.status <= 299, f"it answered {answer.status}"
         said = ready()
         if inspect.isawaitable(said):
-            said = _loop.value_of(said)
+            said = _loop.value_of(asyncio.wait_for(said, READY_TIMEOUT_S))
         return bool(said), "the function did not return something true"
     except urllib.error.HTTPError as error:
         error.close()
         return False, f"it answered {error.code}"
+    except asyncio.TimeoutError:
+        return False, f"it did not answer within {READY_TIMEOUT_S:g} s"
     except Exception as error:
         return False, _said(error) if isinstance(ready, str) else _described(error)
 

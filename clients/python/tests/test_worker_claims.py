@@ -101,6 +101,14 @@ def test_nothing_is_claimed_until_a_function_says_that_the_backend_is_ready(
     assert "The backend is ready." in printed
 
 
+def test_a_function_that_hangs_is_not_ready_after_5_s(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    hangs = "import asyncio\nseconds = [3600, 0]\nasync def ready():\n    return not await asyncio.sleep(seconds.pop(0))"
+    started = start(f'{hangs}\nserve({{"me/x": lambda input, run: 1}}, ready=ready)')
+    until(lambda: protocol.of("output"))
+    assert "The backend is not ready (it did not answer within 5 s)." in said(started)
+
+
 def test_nor_until_its_url_is_answered_2xx(protocol: Protocol, start: Any) -> None:
     claims: list[int] = []
 
