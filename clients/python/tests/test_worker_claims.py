@@ -180,12 +180,12 @@ def waits(input, run):
 
 
 @pytest.mark.parametrize(
-    ("reason", "beat", "released"),
-    [("lost", {"lost": ["r1"]}, 1), ("cancelled", {"cancel": ["r1"]}, 2)],
+    ("reason", "beat"),
+    [("lost", {"lost": ["r1"]}), ("cancelled", {"cancel": ["r1"]})],
 )
 @pytest.mark.parametrize("handler", ["hangs", "hangs_too"])
 def test_a_handler_that_outlives_its_run_ends_the_process_after_the_rest_is_handed_back(
-    protocol: Protocol, start: Any, reason: str, beat: dict[str, Any], released: int, handler: str
+    protocol: Protocol, start: Any, reason: str, beat: dict[str, Any], handler: str
 ) -> None:
     protocol.next["claims"] = [(200, {"runs": [RUN, SECOND]})]
     started = start(f'{HANGS}\nserve({{"me/x": {handler}, "me/y": waits}}, concurrency=2, stuck=0.5, grace=60)')
@@ -195,9 +195,8 @@ def test_a_handler_that_outlives_its_run_ends_the_process_after_the_rest_is_hand
     assert started.returncode == 70
     over = f"r1: the handler has not returned 0.5 s after its run was over ({reason})."
     assert f"{over} The worker hands back its other runs and ends with exit code 70." in printed
-    tokens = [fields["lease-token"] for route, fields, _ in protocol.calls if route == "release"]
-    assert len(tokens) == released and "t2" in tokens
-    assert protocol.calls[-1][0] == "workers"
+    # Without a body, the call releases all leases of the worker.
+    assert protocol.of("workers") == [b""]
 
 
 def test_so_does_one_whose_time_is_over(protocol: Protocol, start: Any) -> None:
