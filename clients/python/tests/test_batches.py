@@ -142,6 +142,12 @@ def test_lines_are_read_once_each_over_broken_connections() -> None:
     assert all(step.shows_end for step in played.steps if isinstance(step, Open))
 
 
+def test_lines_without_an_id_are_emitted_once_each() -> None:
+    unread = line("", error={"code": "input_file_not_found"})
+    played = read(OPEN, line("1") + unread * 2, Lost("x"), OPEN, unread * 3, line("1"), None)
+    assert [one["custom_id"] for one in played.emitted] == ["1", "", "", ""]
+
+
 def test_a_file_that_ends_within_a_line_is_read_again() -> None:
     played = read(OPEN, line("1")[:-1], None, OPEN, line("1"), None)
     assert [one["custom_id"] for one in played.emitted] == ["1"]
