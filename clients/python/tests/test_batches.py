@@ -171,6 +171,17 @@ def test_a_list_of_batches_goes_on_by_its_cursor() -> None:
 
 
 @pytest.mark.parametrize(
+    "delete, code", [(api.delete_batch, "batch_not_found"), (api.delete_endpoint, "unknown_id")]
+)
+def test_a_deletion_whose_answer_was_lost_has_succeeded(delete: Any, code: str) -> None:
+    assert Played(delete("x"), [Lost("x"), problem(404, code)]).raised is None
+    unknown = Played(delete("x"), [problem(404, code)]).raised
+    assert isinstance(unknown, NowServingError) and unknown.code == code
+    elsewhere = Played(delete("x"), [Lost("x"), answer(404)]).raised
+    assert isinstance(elsewhere, NowServingError) and elsewhere.code == "invalid_response"
+
+
+@pytest.mark.parametrize(
     "flow, sent, body",
     [
         (api.batch("b"), "GET /v1/batches/b", None),
