@@ -1,4 +1,4 @@
-import { createClient } from '../../clients/typescript/src/index.js';
+import { createClient, type Status } from '../../clients/typescript/src/index.js';
 
 interface Seen {
   method: string;
@@ -91,4 +91,43 @@ describe.each<[string, Reply]>([
   test('is not sent again without cancelOnAbort', async () => {
     expect(await started(false, 'run')).toHaveLength(1);
   });
+});
+
+const status = (value: string): Response => {
+  const completed = value === 'COMPLETED' && { success: true, attempt: 1 };
+  return Response.json({ status: value, request_id: 'r', ...completed });
+};
+
+/** Streams do not get through. The service answers once streams are first given up, then is away for long. */
+function awayForLong() {
+  let streams = 0;
+  let polls = 0;
+  return clientOf(({ path }) => {
+    if (path.endsWith('/stream')) {
+      streams += 1;
+      return lost();
+    }
+    if (!path.endsWith('/status')) return Response.json('the output');
+    if (streams <= 6) return status('IN_QUEUE');
+    polls += 1;
+    return polls <= 30 ? lost() : status('COMPLETED');
+  });
+}
+
+test('follow outlasts an outage between two spells of polling', async () => {
+  const seen: Status['status'][] = [];
+  const reading = async (): Promise<void> => {
+    for await (const one of awayForLong().queue.follow('r')) seen.push(one.status);
+  };
+  await passing(reading());
+  expect(seen).toEqual(['IN_QUEUE', 'COMPLETED']);
+});
+
+test('output outlasts an outage between two spells of polling', async () => {
+  const parts: unknown[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const part of awayForLong().queue.output('r')) parts.push(part);
+  };
+  await passing(reading());
+  expect(parts).toEqual(['the output']);
 });
