@@ -182,6 +182,13 @@ class Cancelled(threading.Event):
     __call__ = __bool__
 
 
+def _pieces(delta: Any) -> list[Any]:
+    """Returns a delta in pieces that are small enough for the service."""
+    if not isinstance(delta, str):
+        return [delta]
+    return [delta[start : start + MAX_TEXT] for start in range(0, max(len(delta), 1), MAX_TEXT)]
+
+
 def _deadline(remaining_ms: float | None) -> str | None:
     """When a run ends in any case, by the clock of this machine, as RFC 3339 has it."""
     if remaining_ms is None:
@@ -241,12 +248,12 @@ class Run:
         self._add({"type": "usage", "usage": dict(used)})
 
     def delta(self, value: Any) -> None:
-        """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output."""
-        if not isinstance(value, str):
-            self._add({"type": "delta", "delta": value})
-            return
-        for start in range(0, max(len(value), 1), MAX_TEXT):
-            self._add({"type": "delta", "delta": value[start : start + MAX_TEXT]})
+        """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output.
+
+        Waits while more than 1 MiB is still to be sent. In an `async def` use `yield`, which lets other handlers run.
+        """
+        for piece in _pieces(value):
+            self._add({"type": "delta", "delta": piece})
 
     def download(self, url: str, to: str | os.PathLike[str] | None = None) -> Any:
         """The bytes of a file of the service, or of an origin that `downloads` allows; `to`: into that file.
@@ -1836,9 +1843,10 @@ async def _awaited(result: Any, run: Run) -> Any:
             if run.cancelled:
                 await asyncio.sleep(BATCH_S)  # the task is cancelled here, not while the generator closes
                 raise Stopped(run.cancelled.reason)
-            while not run._has_room():
-                await asyncio.sleep(BATCH_S)
-            run.delta(value)
+            for piece in _pieces(value):
+                while not run._has_room():
+                    await asyncio.sleep(BATCH_S)
+                run.delta(piece)
     finally:
         close = getattr(result, "aclose", None)
         if close is not None:
