@@ -180,6 +180,16 @@ it('yields each line of a file once despite broken connections, even if the line
   expect(away.seen).toHaveLength(3);
 });
 
+it('yields each error line without an id once, also after a broken connection', async () => {
+  const unread = '{"custom_id":"","request_id":null,"error":{"code":"input_file_not_found"}}\n';
+  const { queue } = clientOf((_seen, count) =>
+    count === 1
+      ? ndjson([outputLine('1'), unread, unread], true)
+      : ndjson([unread, unread, unread, outputLine('1')]),
+  );
+  expect(await passing(idsOf(queue.batches.errors('b1')))).toEqual(['1', '', '', '']);
+});
+
 it('makes the calls of the contract', async () => {
   const { queue, seen } = clientOf(({ method }) =>
     method === 'DELETE' ? new Response(null, { status: 204 }) : json({ data: [batch], next_cursor: null }),

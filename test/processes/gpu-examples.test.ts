@@ -1,8 +1,9 @@
-import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packClient, UserProject } from '../support/client-package.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { startTestService, type TestService } from '../support/index.js';
+import { isRunning } from '../support/is-running.js';
 import { ModelServer } from '../support/model-server.js';
 import { blocksOf, examplesPage } from '../support/page-examples.js';
 import { QueueCalls } from '../support/queue-calls.js';
@@ -262,11 +263,3 @@ describe('llama-cli', () => {
     await until(async () => !(await isRunning(pid)), { message: 'llama-cli ends' });
   });
 });
-
-async function isRunning(pid: string): Promise<boolean> {
-  try {
-    return !/^State:\s+Z/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}

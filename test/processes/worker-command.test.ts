@@ -1,5 +1,6 @@
 import { packClient, UserProject } from '../support/client-package.js';
 import { startTestService, type TestService } from '../support/index.js';
+import { isRunning } from '../support/is-running.js';
 import { QueueCalls } from '../support/queue-calls.js';
 import { until } from '../support/until.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
@@ -131,6 +132,33 @@ test('SIGHUP ends the worker, and its run is requeued', async () => {
   worker.kill('SIGHUP');
   expect(await worker.exited).toEqual({ code: 0, signal: null });
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
+  await calls.cancel(id);
+});
+
+test('a signal after the worker has left ends the process, and a command that ignores SIGTERM with it', async () => {
+  const worker = await work(
+    'me/slow',
+    `trap '' TERM; echo "pid $$" >&2; exec sleep 1000`,
+    '--kill-after',
+    '1h',
+  );
+  const id = await calls.submit('me/slow');
+  const pid = await until(async () => {
+    const { logs = [] } = await calls.status(id, '?logs=1');
+    return /^pid (\d+)$/.exec(logs.at(-1)?.message ?? '')?.[1];
+  });
+  worker.kill('SIGINT');
+  await worker.says('claims no more');
+  worker.kill('SIGINT');
+  await calls.reached(id, 'IN_QUEUE');
+  let exit: unknown;
+  void worker.exited.then((its) => (exit = its));
+  await until(() => {
+    worker.kill('SIGINT');
+    return exit;
+  });
+  expect(exit).toEqual({ code: 130, signal: null });
+  await until(async () => !(await isRunning(pid)), { message: 'the command has ended' });
   await calls.cancel(id);
 });
 

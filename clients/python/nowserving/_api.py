@@ -38,9 +38,12 @@ class Api:
         deadline: float | None,
         cancel: bool,
     ) -> Flow[t.Result]:
-        return self._submitting(
-            model, input, key, given, lambda call: waiting.run(self._settings, call, deadline, cancel)
-        )
+        limit = sending.Deadline(self._settings, deadline)
+
+        def ran(call: Call) -> Flow[t.Result]:
+            return waiting.run(self._settings, call, limit, cancel)
+
+        return self._submitting(model, input, key, given, ran, limit)
 
     def subscribe(
         self,
@@ -52,10 +55,12 @@ class Api:
         deadline: float | None,
         cancel: bool,
     ) -> Flow[None]:
-        def subscribed(call: Call) -> Flow[None]:
-            return waiting.subscribe(self._settings, call, logs, deadline, cancel)
+        limit = sending.Deadline(self._settings, deadline)
 
-        return self._submitting(model, input, key, given, subscribed)
+        def subscribed(call: Call) -> Flow[None]:
+            return waiting.subscribe(self._settings, call, logs, limit, cancel)
+
+        return self._submitting(model, input, key, given, subscribed, limit)
 
     def upload(self, file: files.Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
         return files.upload(self._settings, file, name, content_type)
@@ -202,13 +207,14 @@ class Api:
         key: str | None,
         given: Mapping[str, Any],
         then: Callable[[Call], Flow[T]],
+        deadline: sending.Deadline | None = None,
     ) -> Flow[T]:
         if not files.has_files(input):
             return then(self._submission(model, input, key, given))
         self._submission(model, {}, key, given)  # a mistake is reported before anything is sent
 
         def flow() -> Flow[T]:
-            sent = yield from files.uploaded(self._settings, input)
+            sent = yield from files.uploaded(self._settings, input, deadline)
             return (yield from then(self._submission(model, sent, key, given)))
 
         return flow()

@@ -79,7 +79,8 @@ def wait(
 def lines(settings: Settings, path: str) -> Flow[None]:
     """Emits the lines of a file, each once. After a broken connection the file is read again from its beginning."""
     # While the batch runs, lines may move within the file. So what was emitted is known by its id, not by its place.
-    emitted: set[str] = set()
+    # Lines that the service could not read have no id. They are counted.
+    emitted: set[str | int] = set()
     limit: float = settings.retries
     failures = 0
     asks = calls.call(settings, "GET", path, headers={"accept": f"{TYPE}, application/problem+json"})
@@ -87,6 +88,7 @@ def lines(settings: Settings, path: str) -> Flow[None]:
         outcome = yield Open(asks, SILENCE_S, shows_end=True)
         error = stream_problem_of(outcome, TYPE, None)
         split = Lines()
+        unread = 0
         while error is None:
             chunk = yield Read()
             if chunk is None and split.rest == b"":
@@ -99,8 +101,10 @@ def lines(settings: Settings, path: str) -> Flow[None]:
             for text in split.feed(chunk):
                 limit = math.inf
                 parsed = json.loads(text)
-                if parsed["custom_id"] not in emitted:
-                    emitted.add(parsed["custom_id"])
+                unread += parsed["custom_id"] == ""
+                known_by = parsed["custom_id"] or unread
+                if known_by not in emitted:
+                    emitted.add(known_by)
                     failures = 0
                     yield Emit(parsed)
         yield Close()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
+import socket
+import threading
 import time
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -22,6 +25,7 @@ T = TypeVar("T")
 LOST = (httpx.RequestError, OSError)
 CHUNK_BYTES = 256 * 1024
 NO_END = Lost("The answer does not show where it ends.")
+LATE = Lost("The time for the answer is over.")
 ELSEWHERE = Lost("The connection belongs to another process or event loop.")
 
 
@@ -145,6 +149,7 @@ class _Connection(_Base):
     def __init__(self, pools: Pools, settings: Settings) -> None:
         super().__init__(settings)
         self._pools = pools
+        self._timer: threading.Timer | None = None
 
     def perform(self, step: Step) -> Answer | Lost | bytes | None:
         if self._stream is not None and self._place != this_process():
@@ -165,6 +170,8 @@ class _Connection(_Base):
     def close(self) -> None:
         if self._place != this_process():
             self._let_go()
+        elif self._timer is not None:
+            self._timer.cancel()
         stream, self._stream, self._chunks = self._stream, None, None
         if stream is not None:
             with suppress(*LOST):
@@ -183,6 +190,7 @@ class _Connection(_Base):
                 return NO_END
             if response.status_code == 200:
                 self._chunks = response.iter_bytes()
+                self._timer = _shutting_down(response, step.ends_s)
                 return Answer(200, _fields(response), b"")
             response.read()
         return _answer(response)
@@ -192,6 +200,7 @@ class _AsyncConnection(_Base):
     def __init__(self, pools: AsyncPools, settings: Settings) -> None:
         super().__init__(settings)
         self._pools = pools
+        self._ends_at = math.inf
 
     async def perform(self, step: Step) -> Answer | Lost | bytes | None:
         if self._stream is not None and self._place != this_loop():
@@ -200,9 +209,11 @@ class _AsyncConnection(_Base):
             if isinstance(step, (Send, Open)):
                 return ELSEWHERE if self._is_over else await self._send(step)
             if isinstance(step, Read):
-                return ELSEWHERE if self._chunks is None else await self._chunks.__anext__()
+                return ELSEWHERE if self._chunks is None else await self._next_chunk()
         except StopAsyncIteration:
             return None
+        except asyncio.TimeoutError:
+            return LATE
         except LOST as error:
             return _lost(error)
         if isinstance(step, Sleep):
@@ -232,9 +243,34 @@ class _AsyncConnection(_Base):
                 return NO_END
             if response.status_code == 200:
                 self._chunks = response.aiter_bytes()
+                self._ends_at = time.monotonic() + step.ends_s
                 return Answer(200, _fields(response), b"")
             await response.aread()
         return _answer(response)
+
+    async def _next_chunk(self) -> bytes:
+        chunk: Any = self._chunks.__anext__()
+        if self._ends_at < math.inf:
+            chunk = asyncio.wait_for(chunk, max(0.001, self._ends_at - time.monotonic()))
+        return bytes(await chunk)
+
+
+def _shutting_down(response: httpx.Response, seconds: float) -> threading.Timer | None:
+    """Shuts the connection down after this time. The time limit of httpx starts again with each chunk."""
+    network = response.extensions.get("network_stream")
+    sock = None if network is None else network.get_extra_info("socket")
+    if seconds == math.inf or not isinstance(sock, socket.socket) or not _is_http_1(response):
+        return None
+
+    def shut_down() -> None:
+        with suppress(OSError):
+            # Not the method of an SSLSocket, which is not for two threads at once.
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), shut_down)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _read(content: Content) -> Iterator[bytes]:
@@ -310,8 +346,11 @@ def _may_be_cut(response: httpx.Response) -> bool:
 
 def _hides_end(response: httpx.Response) -> bool:
     """Returns whether the end of the connection is the end of the body."""
-    is_http_1 = response.extensions.get("http_version", b"").startswith(b"HTTP/1")
-    return is_http_1 and "content-length" not in response.headers and "transfer-encoding" not in response.headers
+    return _is_http_1(response) and "content-length" not in response.headers and "transfer-encoding" not in response.headers
+
+
+def _is_http_1(response: httpx.Response) -> bool:
+    return bool(response.extensions.get("http_version", b"").startswith(b"HTTP/1"))
 
 
 def _lost(error: Exception) -> Lost:

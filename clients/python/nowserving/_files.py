@@ -26,21 +26,29 @@ class _Local:
     is_repeatable: bool
 
 
-def upload(settings: Settings, given: Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
+def upload(
+    settings: Settings,
+    given: Uploadable,
+    name: str | None,
+    content_type: str | None,
+    deadline: sending.Deadline | None = None,
+) -> Flow[str]:
+    deadline = deadline or sending.Deadline(settings, None)
     local = _local(given)
     content = local.content
     name = name or content.name
     content_type = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
     body = {"content_type": content_type, "file_name": name}
     initiate = calls.call(settings, "POST", "/v1/storage/upload/initiate", body=body)
-    urls = yield from sending.result(settings, initiate)
+    urls = (yield from sending.send(settings, initiate, deadline=deadline)).json
     headers = {"content-type": content_type, "user-agent": f"nowserving-python/{__version__}"}
     if content.size is not None:
         headers["content-length"] = str(content.size)
     put = Call("PUT", urls["upload_url"], headers=headers, body=content)
     failures = 0
     while True:
-        outcome = yield Send(put, settings.timeout_s)
+        deadline.check(None)
+        outcome = yield Send(put, deadline.bound(settings.timeout_s))
         error = problem_of(outcome, None)
         if error is None:
             if outcome.json.get("sha256", content.sum) != content.sum:
@@ -50,7 +58,7 @@ def upload(settings: Settings, given: Uploadable, name: str | None, content_type
             return str(urls["file_url"])
         if not local.is_repeatable:
             raise error
-        failures = yield from sending.wait_to_retry(settings, error, failures, sending.Deadline(settings, None))
+        failures = yield from sending.wait_to_retry(settings, error, failures, deadline)
 
 
 def has_files(value: Any) -> bool:
@@ -61,23 +69,28 @@ def has_files(value: Any) -> bool:
     return is_file(value)
 
 
-def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None) -> Flow[Any]:
+def uploaded(
+    settings: Settings,
+    value: Any,
+    deadline: sending.Deadline | None = None,
+    urls: dict[int, str] | None = None,
+) -> Flow[Any]:
     """Returns the value with URLs in place of files. A file that occurs twice is uploaded once."""
     urls = {} if urls is None else urls
     if isinstance(value, Mapping):
         parts = {}
         for name, part in value.items():
-            parts[name] = yield from uploaded(settings, part, urls)
+            parts[name] = yield from uploaded(settings, part, deadline, urls)
         return parts
     if isinstance(value, (list, tuple)):
         items = []
         for part in value:
-            items.append((yield from uploaded(settings, part, urls)))
+            items.append((yield from uploaded(settings, part, deadline, urls)))
         return items
     if not is_file(value):
         return value
     if id(value) not in urls:
-        urls[id(value)] = yield from upload(settings, value, None, None)
+        urls[id(value)] = yield from upload(settings, value, None, None, deadline)
     return urls[id(value)]
 
 

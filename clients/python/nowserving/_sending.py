@@ -14,6 +14,8 @@ from ._steps import Answer, Call, Emit, Flow, Send, Sleep
 from .errors import NowServingError
 
 log = logging.getLogger("nowserving")
+# Codes of a DELETE whose target does not exist, or not any more.
+MISSING = ("gone", "unknown_id", "batch_not_found")
 
 
 class Deadline:
@@ -60,6 +62,8 @@ def send(
             error = NowServingError("invalid_response", said, status=outcome.status, request_id=request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
+        if call.method == "DELETE" and failures > 0 and error.code in MISSING:
+            return Answer(204, {}, b"")  # an earlier try, whose answer was lost, has deleted it
         failures = yield from wait_to_retry(settings, error, failures, deadline, limit)
 
 
@@ -154,7 +158,7 @@ def delete(settings: Settings, request_id: str) -> Flow[None]:
     try:
         yield from result(settings, calls.call(settings, "DELETE", calls.request_path(request_id)))
     except NowServingError as error:
-        # An earlier try of this call, whose answer was lost, may have deleted it.
+        # It was deleted before.
         if error.code != "gone":
             raise
 

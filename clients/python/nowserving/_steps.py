@@ -6,6 +6,7 @@ I/O itself, so that the two clients share every one of them.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar, Union
 from collections.abc import Callable, Generator, Mapping
@@ -77,6 +78,8 @@ class Open:
     timeout_s: float
     # True: an answer whose end cannot be told from a broken connection is Lost.
     shows_end: bool = False
+    # What is not read after this many seconds is Lost. `timeout_s` starts again with each chunk.
+    ends_s: float = math.inf
 
 
 @dataclass(frozen=True)

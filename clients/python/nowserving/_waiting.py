@@ -39,8 +39,8 @@ class Submitted:
     request_id: str | None = None
 
 
-def run(settings: Settings, submission: Call, seconds: float | None, cancel: bool) -> Flow[Result]:
-    deadline = Deadline(settings, seconds)
+def run(settings: Settings, submission: Call, deadline: Deadline, cancel: bool) -> Flow[Result]:
+    deadline.check(None)
     submitted = Submitted(submission)
 
     def flow() -> Flow[Result]:
@@ -77,9 +77,9 @@ def wait(settings: Settings, request_id: str, deadline: Deadline) -> Flow[Result
 
 
 def subscribe(
-    settings: Settings, submission: Call, logs: bool, seconds: float | None, cancel: bool
+    settings: Settings, submission: Call, logs: bool, deadline: Deadline, cancel: bool
 ) -> Flow[None]:
-    deadline = Deadline(settings, seconds)
+    deadline.check(None)
     submitted = Submitted(submission)
 
     def flow() -> Flow[None]:
@@ -166,7 +166,7 @@ def _read_stream(
             headers["last-event-id"] = last_id
         path = calls.request_path(request_id, route)
         stream = calls.call(settings, "GET", path, query=query, headers=headers)
-        outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
+        outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S), ends_s=deadline.bound(math.inf))
         if isinstance(outcome, Answer) and outcome.status == 204:
             return
         error = stream_problem_of(outcome, STREAM_TYPE, request_id)

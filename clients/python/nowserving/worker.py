@@ -71,6 +71,8 @@ PATIENCE_S = 30.0
 UPLOAD_PATIENCE_S = 10.0
 # Time for runs to end by themselves after they were asked to stop.
 ABORT_S = 2.0
+# Time for the last call of a worker, which returns its requests to the queue. A further signal ends it.
+LEAVE_S = 5.0
 # The exit code of a worker that ends because a handler does not return.
 STUCK_EXIT = 70
 # How often the worker looks whether it may claim again.
@@ -180,6 +182,13 @@ class Cancelled(threading.Event):
     __call__ = __bool__
 
 
+def _pieces(delta: Any) -> list[Any]:
+    """Returns a delta in pieces that are small enough for the service."""
+    if not isinstance(delta, str):
+        return [delta]
+    return [delta[start : start + MAX_TEXT] for start in range(0, max(len(delta), 1), MAX_TEXT)]
+
+
 def _deadline(remaining_ms: float | None) -> str | None:
     """When a run ends in any case, by the clock of this machine, as RFC 3339 has it."""
     if remaining_ms is None:
@@ -239,12 +248,12 @@ class Run:
         self._add({"type": "usage", "usage": dict(used)})
 
     def delta(self, value: Any) -> None:
-        """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output."""
-        if not isinstance(value, str):
-            self._add({"type": "delta", "delta": value})
-            return
-        for start in range(0, max(len(value), 1), MAX_TEXT):
-            self._add({"type": "delta", "delta": value[start : start + MAX_TEXT]})
+        """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output.
+
+        Waits while more than 1 MiB is still to be sent. In an `async def` use `yield`, which lets other handlers run.
+        """
+        for piece in _pieces(value):
+            self._add({"type": "delta", "delta": piece})
 
     def download(self, url: str, to: str | os.PathLike[str] | None = None) -> Any:
         """The bytes of a file of the service, or of an origin that `downloads` allows; `to`: into that file.
@@ -462,9 +471,9 @@ class _Line:
         cuts, was_open = self._cuts, self._connection is not None
         try:
             return self._once(method, path, body, headers, timeout)
-        except (http.client.HTTPException, OSError):
+        except (http.client.HTTPException, OSError) as error:
             # An idle connection may have been closed. All calls may be repeated.
-            if not was_open or self._cuts != cuts:
+            if not was_open or self._cuts != cuts or isinstance(error, socket.timeout):
                 raise
         return self._once(method, path, body, headers, timeout)
 
@@ -760,16 +769,18 @@ class _Leased:
         self._close()
         self.stop("lost")
 
-    def release(self) -> None:
-        """Hands the request back at no cost to it, whatever its handler still does."""
-        if self.gone.is_set():
-            return
+    def abandon(self) -> None:
+        """Ends the work on the run, whatever its handler still does. The worker leaves next, which returns the request."""
         self._close()
         self.stop("shutdown")
+
+    def release(self) -> None:
+        """Hands the request back at no cost to it."""
+        self.abandon()
         try:
             self._service.once("POST", self._path("release"), b"", token=self.token)
         except Exception:
-            pass  # the worker leaves next, which releases all its leases
+            pass  # the worker gives up all its leases when it leaves
 
     def _close(self) -> None:
         self.gone.set()
@@ -1235,17 +1246,19 @@ class _Worker:
                 run.stop("shutdown")
             self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + ABORT_S)
         for run in self._now():
-            run.release()
+            run.abandon()
 
     def _leave(self) -> None:
-        late = threading.Event()
-        timer = threading.Timer(5, late.set)
-        timer.daemon = True
-        timer.start()
-        # The next process with this id may have claimed already, so this one names what it gives back.
-        body = json.dumps({"leases": [run.token for run in self._now()]}).encode()
-        self._service.until_decided(late, "DELETE", f"/workers/{self._about['id']}", body)
-        timer.cancel()
+        """Returns all requests of this worker to the queue, even those of a claim whose answer it did not read.
+
+        The call has a thread of its own, because a signal does not end a call of the main thread.
+        """
+        signals, until = self._signals, time.monotonic() + LEAVE_S
+        call = threading.Event(), "DELETE", f"/workers/{self._about['id']}", None
+        leaving = threading.Thread(target=self._service.until_decided, args=call, name="nowserving_leave", daemon=True)
+        leaving.start()
+        while leaving.is_alive() and self._signals == signals and time.monotonic() < until:
+            leaving.join(0.1)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -1368,11 +1381,13 @@ def _asked(ready: str | Callable[[], Any]) -> tuple[bool, str]:
                 return 200 <= answer.status <= 299, f"it answered {answer.status}"
         said = ready()
         if inspect.isawaitable(said):
-            said = _loop.value_of(said)
+            said = _loop.value_of(asyncio.wait_for(said, READY_TIMEOUT_S))
         return bool(said), "the function did not return something true"
     except urllib.error.HTTPError as error:
         error.close()
         return False, f"it answered {error.code}"
+    except asyncio.TimeoutError:
+        return False, f"it did not answer within {READY_TIMEOUT_S:g} s"
     except Exception as error:
         return False, _said(error) if isinstance(ready, str) else _described(error)
 
@@ -1828,9 +1843,10 @@ async def _awaited(result: Any, run: Run) -> Any:
             if run.cancelled:
                 await asyncio.sleep(BATCH_S)  # the task is cancelled here, not while the generator closes
                 raise Stopped(run.cancelled.reason)
-            while not run._has_room():
-                await asyncio.sleep(BATCH_S)
-            run.delta(value)
+            for piece in _pieces(value):
+                while not run._has_room():
+                    await asyncio.sleep(BATCH_S)
+                run.delta(piece)
     finally:
         close = getattr(result, "aclose", None)
         if close is not None:

@@ -142,6 +142,12 @@ def test_lines_are_read_once_each_over_broken_connections() -> None:
     assert all(step.shows_end for step in played.steps if isinstance(step, Open))
 
 
+def test_lines_without_an_id_are_emitted_once_each() -> None:
+    unread = line("", error={"code": "input_file_not_found"})
+    played = read(OPEN, line("1") + unread * 2, Lost("x"), OPEN, unread * 3, line("1"), None)
+    assert [one["custom_id"] for one in played.emitted] == ["1", "", "", ""]
+
+
 def test_a_file_that_ends_within_a_line_is_read_again() -> None:
     played = read(OPEN, line("1")[:-1], None, OPEN, line("1"), None)
     assert [one["custom_id"] for one in played.emitted] == ["1"]
@@ -162,6 +168,17 @@ def test_a_list_of_batches_goes_on_by_its_cursor() -> None:
         (("status", "completed"), ("tag", "a:b"), ("limit", "50")),
         (("cursor", "c"), ("limit", "50")),
     ]
+
+
+@pytest.mark.parametrize(
+    "delete, code", [(api.delete_batch, "batch_not_found"), (api.delete_endpoint, "unknown_id")]
+)
+def test_a_deletion_whose_answer_was_lost_has_succeeded(delete: Any, code: str) -> None:
+    assert Played(delete("x"), [Lost("x"), problem(404, code)]).raised is None
+    unknown = Played(delete("x"), [problem(404, code)]).raised
+    assert isinstance(unknown, NowServingError) and unknown.code == code
+    elsewhere = Played(delete("x"), [Lost("x"), answer(404)]).raised
+    assert isinstance(elsewhere, NowServingError) and elsewhere.code == "invalid_response"
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
+import threading
 from typing import Any
 
 import httpx
 import pytest
 
-from nowserving import Client, NowServingError, Result
+from nowserving import AsyncClient, Client, NowServingError, Result
 from nowserving._api import Api
-from nowserving._steps import Answer, Left, Lost
-from support import Clock, Played, answer, problem, settings
+from nowserving._steps import Answer, Call, Flow, Left, Lost, Open, Read
+from support import Clock, Played, answer, problem, settings, until
 
 QUEUED = answer(202, {"request_id": "r"})
 RUNNING = {"status": "IN_PROGRESS", "request_id": "r"}
@@ -81,6 +84,57 @@ def test_a_deadline_bounds_each_call_and_each_pause() -> None:
         "wait=6",
         "wait=2",
     ]
+
+
+def test_a_deadline_bounds_the_upload_of_an_input_too() -> None:
+    clock = Clock()
+    flow = Api(settings(clock=clock)).run("m", {"image": b"cat"}, None, {}, 10, True)
+    away = [problem(503, "unavailable", retry_after=seconds) for seconds in ("3", "3", "30")]
+    played = Played(flow, away, clock)
+    assert isinstance(played.raised, NowServingError) and played.raised.code == "deadline_exceeded"
+    assert played.sent == ["POST /v1/storage/upload/initiate"] * 3
+    assert [step.timeout_s for step in played.calls] == [10, 6.75, 3.5]
+
+
+def test_a_deadline_bounds_a_stream_as_a_whole() -> None:
+    clock = Clock()
+    flow = Api(settings(clock=clock)).follow("r", False, 10)
+    played = Played(flow, [STREAM, event(1, RUNNING), None, STREAM, event(2, DONE)], clock)
+    assert [step.ends_s for step in played.calls if isinstance(step, Open)] == [10, 10 - played.slept[0]]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_stream_that_falls_silent_is_left_when_its_time_is_over(is_async: bool) -> None:
+    read: list[Any] = []
+    over = threading.Event()
+
+    def flow() -> Flow[None]:
+        yield Open(Call("GET", url), 3600, ends_s=0.2)
+        read.append((yield Read()))
+        read.append((yield Read()))
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65_536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n:\r\n")
+            over.wait()
+
+    def follow() -> None:
+        if is_async:
+            asyncio.run(AsyncClient(url)._driver.run(flow()))
+        else:
+            Client(url)._driver.run(flow())
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        for target in (serve, follow):
+            threading.Thread(target=target, daemon=True).start()
+        try:
+            until(lambda: len(read) == 2)
+        finally:
+            over.set()
+    assert read[0] == b":" and isinstance(read[1], Lost)
 
 
 def test_a_deadline_cancels_if_asked_to() -> None:

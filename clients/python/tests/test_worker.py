@@ -337,7 +337,27 @@ def test_a_second_signal_hands_back_at_once(protocol: Protocol, start: Any) -> N
     until(lambda: any(json.loads(body)["state"] == "drain" for body in protocol.of("beats")))
     program.send_signal(signal.SIGTERM)
     program.communicate(timeout=20)
-    assert [name for name, _, _ in protocol.calls if name != "beats"][-2:] == ["release", "workers"]
+    assert [(name, body) for name, _, body in protocol.calls if name not in ("beats", "claims")] == [("workers", b"")]
+
+
+def test_a_worker_whose_service_is_silent_leaves_in_time_or_at_a_further_signal(protocol: Protocol, start: Any) -> None:
+    runs = [{**RUN, "request_id": f"r{n}", "lease_token": f"t{n}"} for n in range(8)]
+    for is_hurried in (False, True):
+        protocol.calls.clear()
+        protocol.next["claims"] = [(200, {"runs": runs})]
+        leave_s = "import worker\nworker.LEAVE_S = 3600\n" if is_hurried else ""
+        program = start(f'{leave_s}import time\nserve({{"me/x": lambda input, run: time.sleep(60)}}, concurrency=8)')
+        until(lambda: len(protocol.of("beats")) > 1)
+        protocol.silent.set()
+        program.send_signal(signal.SIGINT)
+        until(lambda: program.stderr.readline().endswith("claims no more.\n"))
+        program.send_signal(signal.SIGINT)
+        until(lambda: protocol.of("workers"))
+        if is_hurried:
+            program.send_signal(signal.SIGINT)
+        program.communicate(timeout=20)
+        assert len(protocol.of("workers")) == 1
+        protocol.silent.clear()
 
 
 def test_a_worker_that_may_not_claim_ends_with_an_error(protocol: Protocol, start: Any) -> None:

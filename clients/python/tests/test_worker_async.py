@@ -95,6 +95,24 @@ def test_a_cancel_reaches_a_generator_that_never_waits(protocol: Protocol, start
     until(lambda: protocol.of("failure"))
 
 
+def test_a_long_text_that_cannot_be_sent_holds_up_no_other_handler(protocol: Protocol, start: Any) -> None:
+    protocol.next["claims"] = [(200, {"runs": [RUN, SECOND]})]
+    protocol.next["events"] = [(503, {"code": "unavailable", "retry_after_s": 60})]
+    body = """
+yielded = []
+
+async def handle(input, run):
+    if run.request_id == "r1":
+        yielded.append(run)
+        yield "x" * 4_000_000
+    while not yielded:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)
+"""
+    start(program(body, concurrency=2))
+    until(lambda: protocol.of("output"))
+
+
 def test_what_an_async_handler_returns_after_a_cancel_still_counts(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
     body = """

@@ -18,6 +18,8 @@ class Protocol:
         self.run: dict[str, Any] | None = None
         self.echo_names = False
         self.over = threading.Event()
+        # While it is set, calls get no answer.
+        self.silent = threading.Event()
         protocol = self
 
         class Answers(BaseHTTPRequestHandler):
@@ -27,6 +29,8 @@ class Protocol:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 route = self.path.split("?")[0].rsplit("/", 1)[1] if "/workers/" not in self.path else "workers"
                 protocol.calls.append((route, {k.lower(): v for k, v in self.headers.items()}, body))
+                if protocol.silent.is_set():
+                    protocol.over.wait(60)
                 status, said = protocol.answer(route, body)
                 if route == "events" and status == 202:
                     said["next"] += int(self.path.rsplit("=", 1)[1])

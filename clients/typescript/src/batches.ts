@@ -122,15 +122,18 @@ export class Batches {
   ): AsyncGenerator<Line, void, void> {
     const call: Call = { path: ['batches', batchId, file], signal };
     // While the batch runs, lines may move within the file. So what was yielded is known by its id, not by its place.
-    const yielded = new Set<string>();
+    // Lines that the service could not read have no id. They are counted.
+    const yielded = new Set<string | number>();
     let limit: number | undefined;
     for (let failed = 0; ;) {
       try {
+        let unread = 0;
         for await (const text of this.transport.lines(call)) {
           const line = JSON.parse(text) as Line;
           limit = Infinity;
-          if (yielded.has(line.custom_id)) continue;
-          yielded.add(line.custom_id);
+          const id = line.custom_id === '' ? ++unread : line.custom_id;
+          if (yielded.has(id)) continue;
+          yielded.add(id);
           failed = 0;
           yield line;
         }

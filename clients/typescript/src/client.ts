@@ -67,8 +67,9 @@ export class Client {
     const { logs, signal, cancelOnAbort } = options;
     // A call that may have to cancel the request needs its id at once; a held answer would bring the id late.
     const hold = logs === true || cancelOnAbort === true ? 0 : holdSeconds;
-    const call = { ...(await this.submission(model, options)), hold, finishes: cancelOnAbort };
-    const answer = await this.send<QueuedRequest | (CompletedStatus & { response?: Output })>(call);
+    const call = { ...(await this.submission(model, options)), hold };
+    type Answer = QueuedRequest | (CompletedStatus & { response?: Output });
+    const answer = await this.submitted<Answer>(call, cancelOnAbort);
     if (!('status' in answer)) return this.result(answer.request_id, { logs, signal, cancelOnAbort });
     const { response, ...status } = answer;
     return { output: response as Output, requestId: status.request_id, status: succeeded(status) };
@@ -80,8 +81,8 @@ export class Client {
    */
   async *subscribe(model: string, options: RunOptions): AsyncGenerator<Status, void, void> {
     const { logs, signal, cancelOnAbort } = options;
-    const call = { ...(await this.submission(model, options)), finishes: cancelOnAbort };
-    const { request_id } = await this.send<QueuedRequest>(call);
+    const call = await this.submission(model, options);
+    const { request_id } = await this.submitted<QueuedRequest>(call, cancelOnAbort);
     yield* this.follow(request_id, { logs, signal, cancelOnAbort });
   }
 
@@ -211,7 +212,7 @@ export class Client {
   /** Deletes the input, output and logs of a completed request. */
   async delete(requestId: string, { signal }: CallOptions = {}): Promise<void> {
     await this.about(requestId, [], { method: 'DELETE', signal }).catch((error: NowServingError) => {
-      if (error.code !== 'gone') throw error; // deleted before, or by a try whose answer was lost
+      if (error.code !== 'gone') throw error; // deleted before
     });
   }
 
@@ -256,6 +257,25 @@ export class Client {
       headers: idempotencyHeader(idempotencyKey),
       signal,
     };
+  }
+
+  /** Submits. If the signal fires first, `cancelOnAbort` also cancels the request of a try without an answer. */
+  private async submitted<T>(call: Call, cancelOnAbort: boolean | undefined): Promise<T> {
+    const { signal } = call;
+    if (cancelOnAbort !== true || signal === undefined || signal.aborted) return this.send(call);
+    try {
+      return await this.send(call);
+    } catch (error) {
+      if (signal.aborted) await this.cancelUnanswered(call).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A repeated submission returns the id of the same request. */
+  private async cancelUnanswered(call: Call): Promise<void> {
+    const signal = AbortSignal.timeout(cancelMs);
+    const { request_id } = await this.send<QueuedRequest>({ ...call, hold: 0, signal });
+    await this.cancel(request_id, { signal });
   }
 
   private async send<T>(call: Call): Promise<T> {

@@ -82,6 +82,12 @@ export function mayPass(error: unknown): error is NowServingError {
   return passingCodes.has(code) || status === 408 || status === 429 || status >= 500;
 }
 
+/** Codes of a DELETE whose target does not exist, or not any more. */
+const missingCodes = ['gone', 'unknown_id', 'batch_not_found'];
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof NowServingError && missingCodes.includes(error.code);
+
 /**
  * Returns whether a rate limit refused the call and said when its turn comes. Such a refusal is no failure: the call
  * waits, and `retries` does not count it.

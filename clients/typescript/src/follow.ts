@@ -48,10 +48,9 @@ export async function* polled(
 ): AsyncGenerator<Status, void, void> {
   const untilMs = performance.now() + forMs;
   const call: Call = { ...callOf(followed, 'status'), hold };
-  let limit: number | undefined;
   for (let pauseMs = pollMs.first; ; pauseMs = Math.min(pauseMs * 1.5, pollMs.last)) {
+    const limit = forMs < Infinity && seen.hasAnswer ? Infinity : undefined;
     const { headers, body } = await transport.send<Status>(call, limit);
-    if (forMs < Infinity) limit = Infinity;
     const news = seen.withAllLogs(body);
     if (news !== undefined) yield news;
     if (seen.hasCompleted || performance.now() > untilMs) return;
@@ -79,7 +78,9 @@ function callOf({ requestId, logs, signal }: Followed, ...route: string[]): Call
 }
 
 /** What a follower has already received, from the stream or by polling. */
-class Seen {
+export class Seen {
+  /** True: the service has answered before, so an outage may last as long as it likes. */
+  hasAnswer = false;
   hasCompleted = false;
   private last = '';
   /** Log entries received. */
@@ -107,6 +108,7 @@ class Seen {
   }
 
   private news(status: Status): Status | undefined {
+    this.hasAnswer = true;
     this.hasCompleted = status.status === 'COMPLETED';
     const text = JSON.stringify({ ...status, logs: undefined });
     if (text === this.last && (status.logs?.length ?? 0) === 0) return undefined;

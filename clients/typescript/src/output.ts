@@ -1,7 +1,7 @@
-import { type Followed, holdSeconds, polled, spells } from './follow.js';
+import { type Followed, holdSeconds, polled, Seen, spells } from './follow.js';
 import { type Link, reopened } from './reopened.js';
 import { jsonOfEvent, silenceMs, type Transport } from './transport.js';
-import type { OutputOptions, Result, Status } from './types.js';
+import type { OutputOptions, Result } from './types.js';
 
 type Growing = Pick<OutputOptions, 'onReset' | 'signal'> & { requestId: string };
 
@@ -18,6 +18,7 @@ export async function* growing<Delta>(
   // A model may take long before its first token. The service sends a comment every 15 s.
   const call = { path, signal, requestId, firstMs: silenceMs };
   const link: Link = { failed: 0, isProven: false };
+  const seen = new Seen();
   let hasBegun = false;
   let hasEnded = false;
   for (const forMs of spells()) {
@@ -36,7 +37,8 @@ export async function* growing<Delta>(
       hasBegun ||= name === 'output';
       if (name === 'output') yield delta;
     }
-    if (hasEnded || (await completes(transport, { requestId, signal }, forMs))) break;
+    seen.hasAnswer ||= link.isProven;
+    if (hasEnded || (await completes(transport, { requestId, signal }, forMs, seen))) break;
   }
   const { output, status } = await result();
   if (hasBegun) onReset?.(status.attempt);
@@ -44,8 +46,12 @@ export async function* growing<Delta>(
 }
 
 /** Returns whether the request completes within this time. */
-async function completes(transport: Transport, followed: Followed, forMs: number): Promise<boolean> {
-  let last: Status | undefined;
-  for await (const status of polled(transport, followed, { hold: holdSeconds, forMs })) last = status;
-  return last?.status === 'COMPLETED';
+async function completes(
+  transport: Transport,
+  followed: Followed,
+  forMs: number,
+  seen: Seen,
+): Promise<boolean> {
+  for await (const _ of polled(transport, followed, { hold: holdSeconds, forMs }, seen));
+  return seen.hasCompleted;
 }

@@ -1,5 +1,5 @@
 import { Deadline, pause } from './deadline.js';
-import { abortError, isTurnedAway, mayPass, NowServingError } from './errors.js';
+import { abortError, isMissing, isTurnedAway, mayPass, NowServingError } from './errors.js';
 import { LineSplitter } from './lines.js';
 import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
@@ -14,8 +14,6 @@ export interface Call {
   /** Seconds that the service may hold its answer. */
   hold?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** A try in progress when `signal` fires is not aborted. */
-  finishes?: boolean | undefined;
   /** The id of the request that the call is about. */
   requestId?: string;
   /** The answer may be any JSON value. Others are objects. */
@@ -73,6 +71,9 @@ export class Transport {
       try {
         return await this.try<T>(call, request, failed);
       } catch (error) {
+        // An earlier try, whose answer was lost, has deleted it.
+        if (call.method === 'DELETE' && failed > 0 && isMissing(error))
+          return { status: 204, headers: new Headers(), body: undefined as T };
         failed = await this.again(error, failed, call, limit);
       }
     }
@@ -196,7 +197,7 @@ export class Transport {
     const hold = Math.floor((call.hold ?? 0) / 2 ** failed);
     if (hold > 0) init.headers.set('prefer', `wait=${hold}`);
     else init.headers.delete('prefer');
-    const deadline = new Deadline(call.finishes === true ? undefined : call.signal);
+    const deadline = new Deadline(call.signal);
     try {
       deadline.start(this.timeoutMs + hold * 1_000);
       const response = await this.fetch(url, { ...init, signal: deadline.signal });

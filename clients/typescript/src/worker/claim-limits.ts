@@ -10,6 +10,7 @@ const maxConcurrency = 1_000;
 /** How often a backend is asked, and for how long its last "ready" counts. */
 const lookMs = 1_000;
 const readyTimeoutMs = 5_000;
+const lateWhy = `it did not answer within ${readyTimeoutMs / 1_000} s`;
 
 /** What a worker may claim now: how many runs, of which models, and whether its backend is ready. */
 export class ClaimLimits {
@@ -75,11 +76,13 @@ export class ClaimLimits {
       if (this.unknownModels.delete(model)) this.options.say(`The service knows ${model} now.`);
   }
 
-  /** Asks whether the handlers could run anything. Waits a moment if not. */
+  /** Asks whether the handlers could run anything. Waits a moment if not. Returns at once when `signal` fires. */
   async isReady(signal: AbortSignal): Promise<boolean> {
     const { ready, say } = this.options;
     if (ready === undefined || performance.now() < this.readyUntil) return true;
-    const { isReady, why } = await ask(ready);
+    const late = pause(readyTimeoutMs, signal).then(() => ({ isReady: false, why: lateWhy }));
+    const { isReady, why } = await Promise.race([ask(ready), late]);
+    if (signal.aborted) return false;
     if (isReady) this.readyUntil = performance.now() + lookMs;
     if (this.isUnready === isReady) {
       this.isUnready = !isReady;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { help, parseArguments, UsageError } from './command/arguments.js';
 import { commandHandler } from './command/command-handler.js';
@@ -43,7 +44,13 @@ async function main(): Promise<void> {
   const program = command.command.includes('/') ? resolve(command.command) : command.command;
   process.stderr.on('error', () => undefined); // nobody reads it any more
   const signal = orphaned(process.env['npm_command'] === 'exec');
-  await serve(model, commandHandler({ ...command, command: program }), { ...options, signal });
+  try {
+    await serve(model, commandHandler({ ...command, command: program }), { ...options, signal });
+  } finally {
+    // A command that is slow to end keeps the process. A signal now ends both: the exit kills the command.
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, () => process.exit(128 + constants.signals[name]));
+  }
 }
 
 main().catch((error: unknown) => {

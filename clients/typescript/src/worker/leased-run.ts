@@ -123,14 +123,18 @@ export class LeasedRun {
     this.abort('lost');
   }
 
-  /** Hands the request back, at no cost to it, whatever the handler still does. */
-  async release(): Promise<void> {
-    if (!this.isHeld) return;
+  /** Ends the work on the run, whatever the handler still does. The worker leaves next, which returns the request. */
+  abandon(): void {
     this.close();
     this.abort('shutdown');
+  }
+
+  /** Hands the request back, at no cost to it. */
+  async release(): Promise<void> {
+    this.abandon();
     await this.around.calls
       .once({ method: 'POST', path: this.path('release'), leaseToken: this.token })
-      .catch(() => undefined); // the worker leaves next, which gives up all its leases
+      .catch(() => undefined); // the worker gives up all its leases when it leaves
   }
 
   private close(): void {

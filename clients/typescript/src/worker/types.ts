@@ -53,7 +53,10 @@ export interface ServeOptions {
    * process with exit code 70; default 30,000. First the worker hands back its other runs.
    */
   stuck?: number;
-  /** A URL or a function. Nothing is claimed until the URL is answered 2xx, or the function gives something true. */
+  /**
+   * A URL or a function. Nothing is claimed until the URL is answered 2xx, or the function gives something true, within
+   * 5 s.
+   */
   ready?: string | (() => unknown);
   /** Origins that `run.download` may call besides the service, such as `https://images.example.com`; `*`: any. */
   downloads?: readonly string[];

@@ -219,14 +219,13 @@ export class Worker {
       const ended = this.allEnded().then(() => this.released.abort());
       await Promise.race([ended, pause(abortMs, this.released.signal)]);
     }
-    await Promise.all([...this.runs.values()].map((run) => run.release()));
+    for (const run of this.runs.values()) run.abandon();
   }
 
+  /** Returns all requests of this worker to the queue, even those of a claim whose answer it did not read. */
   private async leave(): Promise<void> {
     const signal = AbortSignal.timeout(leaveMs);
-    // The next process with this id may have claimed already, so this one names what it gives back.
-    const body = JSON.stringify({ leases: [...this.runs.keys()] });
-    const call = { method: 'DELETE' as const, path: `/workers/${this.id}`, body, signal };
+    const call = { method: 'DELETE' as const, path: `/workers/${this.id}`, signal };
     await this.calls.untilDecided(call, new Backoff(shortMs));
   }
 
