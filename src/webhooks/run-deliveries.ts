@@ -72,8 +72,10 @@ export class RunDeliveries implements OnApplicationBootstrap {
 
   private async write(all: RunNews[]): Promise<void[]> {
     const news = await this.wantedOf(all);
-    // The last of each event and request has the newest content.
-    const newest = new Map(news.map((one) => [`${one.event} ${one.requestId}`, one]));
+    // The last of each event and request has the newest content. Each attempt starts by itself.
+    const keyOf = ({ event, requestId, content: { attempt } }: RunNews): string =>
+      event === startedType ? `${event} ${requestId} ${attempt}` : `${event} ${requestId}`;
+    const newest = new Map(news.map((one) => [keyOf(one), one]));
     if (newest.size > 0 && (await addRunDeliveries(this.database, [...newest.values()]))) this.sender.wake();
     return all.map(() => undefined);
   }

@@ -8,8 +8,8 @@ import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 import { progressBody } from './run-bodies.js';
 import type { WebhookBodies } from './webhook-bodies.js';
 
-/** What an event of a run knows besides its time and attempt. */
-export type RunFacts = Pick<RunContent, 'progress'>;
+/** What an event of a run knows besides its time. */
+export type RunFacts = Pick<RunContent, 'progress' | 'attempt'>;
 
 /** Calls `add` for each event of a run that this node has published. */
 type FollowRuns = (queue: QueueEvents, add: (requestId: string, facts: RunFacts) => void) => void;
@@ -57,7 +57,7 @@ export const webhookEvents = {
     body: (bodies, delivery, base) => bodies.completed(delivery, base),
   },
   [startedType]: {
-    follow: after('request.started', () => ({})),
+    follow: after('request.started', ({ attempt }) => ({ attempt })),
     described: { summary: 'An attempt of a request has started', dto: StartedEventDto },
     body: (bodies, delivery, base) => bodies.started(delivery, base),
   },

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { QueueEvents } from '../../src/queue/queue-events.js';
 import { until } from '../support/index.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { testWebhooks } from '../support/test-webhooks.js';
@@ -241,4 +242,16 @@ test('a pending delivery shows the time of its next try, and a delivered one doe
   });
   expect(redelivered.status).toBe(202);
   expect((await hooks.only(id, 'delivered', 2)).next_try_at).toBeNull();
+});
+
+test('a start that is written after its attempt has failed names that attempt', async () => {
+  const key = await calls.newKey({ name: 'late' });
+  const id = await calls.submit('test/twice', { status: 500 }, keyHeader(key));
+  await calls.reached(id, 'COMPLETED');
+  const path = hooks.newPath();
+  await added({ url: receiver.url(path), events: ['request.started'] }, key);
+  const start = (attempt: number) => ({ id, modelId: 'test/twice', attempt });
+  service.app.get(QueueEvents).emit('request.started', () => [start(1), start(2)]);
+  await until(() => bodiesAt(path).length >= 2);
+  expect(new Set(bodiesAt(path).map(({ attempt }) => attempt))).toEqual(new Set([1, 2]));
 });

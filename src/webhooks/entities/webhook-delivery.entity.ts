@@ -20,7 +20,7 @@ export interface WebhookTry {
 export interface RunContent {
   /** In UTC with milliseconds. */
   at: string;
-  /** Added when it is written. */
+  /** If the event does not know it, the attempt that is in progress when the delivery is written. */
   attempt?: number;
   progress?: { value: number; message: string | null };
 }

@@ -22,21 +22,21 @@ const ownUrl = (event: string): string =>
   `CASE WHEN ${event} = ANY (coalesce(request.run_webhook_events, '{${startedType}}'))
               THEN request.start_webhook_url END`;
 
-const startId = deliveryId('event', 'request_id', 'attempt', 'endpoint_id', 'url');
+const startId = deliveryId('event', 'request_id', 'attempt', `content ->> 'attempt'`, 'endpoint_id', 'url');
 
 /*
  * Purpose: adds a delivery of each event for each of its receivers: the URL that the request names for it, and
  *   endpoints of its key. A start always has its own. A receiver has one row for all that a run emits: if it waits, or
  *   is over, it gets the new content under a new id. The newest event therefore always arrives, and a receiver that is
  *   down has one delivery.
- * Race: a request may have ended meanwhile. Its webhook says what was known of the run, and the end has another one. A
- *   row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two
+ * Race: a request may have ended or started again meanwhile. Its webhook says what was known of the run, and a start
+ *   names its own attempt. A row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two
  *   nodes at once, as for a worker's run, may both add one.
  * Index: request_pkey, in the days that hold open requests; webhook_delivery_pkey; webhook_endpoint_url_is_unique.
  */
 const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
   SELECT news.request_id, news.event, request.api_key_id, request.attempt, ${ownUrl('news.event')} AS own_url,
-         news.content || jsonb_build_object('attempt', failed_attempts + lost_attempts + 1) AS content
+         jsonb_build_object('attempt', failed_attempts + lost_attempts + 1) || news.content AS content
   FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) AS news (request_id, event, content)
   JOIN recent_request AS request ON request.id = news.request_id
 ), receiver AS MATERIALIZED (
@@ -90,7 +90,7 @@ SELECT id FROM renewed
 UNION ALL
 SELECT id FROM added`;
 
-/** At most one of each event and request. Returns whether there is any delivery. */
+/** At most one of each event and request, but any number of starts. Returns whether there is any delivery. */
 export async function addRunDeliveries(database: Database, news: readonly RunNews[]): Promise<boolean> {
   const rows = await database.query(addStatement, [
     uuidArray(news.map(({ requestId }) => requestId)),
