@@ -1254,11 +1254,13 @@ class _Worker:
         The call has a thread of its own, because a signal does not end a call of the main thread.
         """
         signals, until = self._signals, time.monotonic() + LEAVE_S
-        call = threading.Event(), "DELETE", f"/workers/{self._about['id']}", None
+        late = threading.Event()
+        call = late, "DELETE", f"/workers/{self._about['id']}", None
         leaving = threading.Thread(target=self._service.until_decided, args=call, name="nowserving_leave", daemon=True)
         leaving.start()
         while leaving.is_alive() and self._signals == signals and time.monotonic() < until:
             leaving.join(0.1)
+        late.set()
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

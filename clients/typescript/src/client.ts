@@ -1,5 +1,5 @@
 import { Batches } from './batches.js';
-import { NowServingError, succeeded } from './errors.js';
+import { isRefusal, NowServingError, succeeded } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
 import { follow, holdSeconds, polled } from './follow.js';
 import { growing } from './output.js';
@@ -259,14 +259,18 @@ export class Client {
     };
   }
 
-  /** Submits. If the signal fires first, `cancelOnAbort` also cancels the request of a try without an answer. */
+  /** Submits. If the signal fires first, `cancelOnAbort` also cancels the request that a try may have made. */
   private async submitted<T>(call: Call, cancelOnAbort: boolean | undefined): Promise<T> {
     const { signal } = call;
     if (cancelOnAbort !== true || signal === undefined || signal.aborted) return this.send(call);
+    let mayExist = false;
+    const onFailedTry = (error: unknown): void => {
+      mayExist ||= !isRefusal(error);
+    };
     try {
-      return await this.send(call);
+      return await this.send({ ...call, onFailedTry });
     } catch (error) {
-      if (signal.aborted) await this.cancelUnanswered(call).catch(() => undefined);
+      if (signal.aborted && mayExist) await this.cancelUnanswered(call).catch(() => undefined);
       throw error;
     }
   }

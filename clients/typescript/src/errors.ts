@@ -88,6 +88,10 @@ const missingCodes = ['gone', 'unknown_id', 'batch_not_found'];
 export const isMissing = (error: unknown): boolean =>
   error instanceof NowServingError && missingCodes.includes(error.code);
 
+/** Returns whether the service answered that it has not done what the call asked for. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof NowServingError && error.status !== undefined && error.status >= 400 && error.status < 500;
+
 /**
  * Returns whether a rate limit refused the call and said when its turn comes. Such a refusal is no failure: the call
  * waits, and `retries` does not count it.

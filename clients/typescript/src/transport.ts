@@ -14,6 +14,8 @@ export interface Call {
   /** Seconds that the service may hold its answer. */
   hold?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Called with the error of each try that fails. */
+  onFailedTry?: (error: unknown) => void;
   /** The id of the request that the call is about. */
   requestId?: string;
   /** The answer may be any JSON value. Others are objects. */
@@ -71,6 +73,7 @@ export class Transport {
       try {
         return await this.try<T>(call, request, failed);
       } catch (error) {
+        call.onFailedTry?.(error);
         // An earlier try, whose answer was lost, has deleted it.
         if (call.method === 'DELETE' && failed > 0 && isMissing(error))
           return { status: 204, headers: new Headers(), body: undefined as T };

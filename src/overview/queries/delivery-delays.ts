@@ -3,9 +3,10 @@ import { statement } from '../../database/statement.js';
 
 /** At most this many pairs of host and key with something pending are looked at. */
 const maxPairs = 10_000;
-/** To find receivers that fail, at most this many deliveries of at most this many pairs are read. */
+/** To find receivers that fail, at most this many pairs are read, of each host this many, and of each this many deliveries. */
+const maxReadPairs = 1_000;
+const maxReadPairsOfHost = 10;
 const maxDeliveries = 50;
-const maxReadPairs = 500;
 
 export interface DeliveryDelays {
   /** Time since the first pending delivery could have been tried; 0: none is overdue. */
@@ -25,11 +26,12 @@ export interface DeliveryDelays {
  *   order, and a million deliveries to one host are not read. receiver_activity_pkey for each receiver.
  */
 const delaysStatement = statement('delivery_delays')`WITH RECURSIVE head AS (
-  (SELECT host, api_key_id, next_try_at, 1 AS number FROM webhook_delivery
+  (SELECT host, api_key_id, next_try_at, 1 AS number, 1 AS of_host FROM webhook_delivery
    WHERE state = 'pending'
    ORDER BY host, api_key_id, next_try_at LIMIT 1)
   UNION ALL
-  SELECT next.host, next.api_key_id, next.next_try_at, head.number + 1
+  SELECT next.host, next.api_key_id, next.next_try_at, head.number + 1,
+    CASE WHEN next.host = head.host THEN head.of_host + 1 ELSE 1 END
   FROM head
   CROSS JOIN LATERAL (
     SELECT host, api_key_id, next_try_at FROM webhook_delivery
@@ -39,13 +41,15 @@ const delaysStatement = statement('delivery_delays')`WITH RECURSIVE head AS (
   WHERE head.number < ${String(maxPairs)}
 ), failing AS (
   SELECT tried.endpoint_id, head.host, min(tried.created_at) AS since
-  FROM head
+  FROM (
+    SELECT host, api_key_id FROM head WHERE of_host <= ${String(maxReadPairsOfHost)} LIMIT ${String(maxReadPairs)}
+  ) AS head
   CROSS JOIN LATERAL (
     SELECT endpoint_id, created_at, step FROM webhook_delivery
     WHERE state = 'pending' AND host = head.host AND api_key_id = head.api_key_id
     ORDER BY host DESC, api_key_id DESC, next_try_at DESC LIMIT ${String(maxDeliveries)}
   ) AS tried
-  WHERE head.number <= ${String(maxReadPairs)} AND tried.step > 0
+  WHERE tried.step > 0
   GROUP BY 1, 2
 ), failed AS (
   SELECT min(greatest(failing.since, delivered.until)) AS since

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '../../errors/domain-error.js';
 import type { Asks } from '../../json/mapped-json.js';
 import { readBeginning } from '../../outgoing/answer-body.js';
 import type { Call } from '../../outgoing/outgoing.js';
@@ -46,6 +47,10 @@ export interface ServerCall extends Partial<Pick<Call, 'method' | 'path' | 'head
 export type SendCall = (call: ServerCall) => Promise<HttpAnswer>;
 
 type Reader<T> = (answer: HttpAnswer) => Promise<T>;
+/** An answer that came, and takes this node too long to read. */
+const isUnreadable = (cause: unknown): boolean =>
+  cause instanceof DomainError && cause.code !== 'unavailable';
+
 /** What of an answer has to come within `callTimeoutMs`. */
 type Prompt = 'head' | 'whole';
 
@@ -305,7 +310,10 @@ export class Follower {
         return await this.once(path, read, prompt);
       } catch (error) {
         const isMiss =
-          error instanceof RunFailure && error.options.retryable && !(error instanceof UnknownRun);
+          error instanceof RunFailure &&
+          error.options.retryable &&
+          !(error instanceof UnknownRun) &&
+          !isUnreadable(error.cause);
         if (!isMiss || run.signal.aborted) throw error;
         // The server already has the run, so the outage is costly, and not only an address that is away.
         if (misses >= maxMisses) throw new RunFailure(error.message, { ...error.options, outage: 'costly' });

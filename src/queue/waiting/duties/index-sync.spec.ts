@@ -79,6 +79,14 @@ it.each(['waiting_queue_entry', 'waiting_delayed_entry'])(
   },
 );
 
+it('leaves a request held that is held again when a refill has read it', async () => {
+  table.afterRead = (name) => {
+    if (name === 'waiting_queue_entry') events.publish({ held: [entry(3) as EntryChange] });
+  };
+  await sync.refill();
+  expect(index.claimable('a/model')).toBe(2);
+});
+
 it('does not read a queue with the right length again', async () => {
   await check(4);
   expect(table.reads).toBe(0);

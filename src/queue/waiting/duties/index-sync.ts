@@ -82,14 +82,17 @@ export class IndexSync extends Duty {
 
   private async read(): Promise<void> {
     this.index.beginRefill();
+    const held = new Set<number>();
     for await (const page of waiting(this.database)) {
       for (const entry of page) {
-        if (entry.isHeld) this.index.hold(entry, true);
-        else {
-          this.index.add(entry, true);
-          // The message of its release may have come before it was read as held.
-          this.index.release(entry);
+        if (entry.isHeld) {
+          this.index.hold(entry, true);
+          held.add(entry.seq);
+          continue;
         }
+        this.index.add(entry, true);
+        // It was read as held before. The message of its release may have come first.
+        if (held.has(entry.seq)) this.index.release(entry);
       }
     }
     this.index.endRefill();
