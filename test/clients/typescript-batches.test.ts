@@ -1,4 +1,5 @@
 import { type Batch, type BatchLine, createClient, file } from '../../clients/typescript/src/index.js';
+import { passing, useFakeTimers } from '../support/passing-time.js';
 
 interface Seen {
   method: string;
@@ -45,17 +46,7 @@ function storing() {
   return { ...client, puts };
 }
 
-beforeEach(() => jest.useFakeTimers());
-afterEach(() => jest.useRealTimers());
-
-/** Resolves while pauses take no time. */
-async function passing<T>(call: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = call.finally(() => (isDone = true));
-  done.catch(() => undefined);
-  while (!isDone) await jest.advanceTimersByTimeAsync(200);
-  return done;
-}
+useFakeTimers();
 
 const lines: BatchLine[] = [1, 2, 3].map((n) => ({ customId: `line ${n}`, input: { n } }));
 const sent = [1, 2, 3].map((n) => `{"custom_id":"line ${n}","input":{"n":${n}}}\n`).join('');

@@ -1,4 +1,5 @@
 import { createClient, type Status } from '../../clients/typescript/src/index.js';
+import { passing, useFakeTimers } from '../support/passing-time.js';
 
 interface Seen {
   method: string;
@@ -25,17 +26,7 @@ function clientOf(reply: Reply) {
   return { seen, queue: createClient({ url: 'http://service.test', fetch: fetch as never }) };
 }
 
-beforeEach(() => jest.useFakeTimers());
-afterEach(() => jest.useRealTimers());
-
-/** Resolves while pauses take no time. */
-async function passing<T>(call: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = call.finally(() => (isDone = true));
-  done.catch(() => undefined);
-  while (!isDone) await jest.advanceTimersByTimeAsync(500);
-  return done;
-}
+useFakeTimers();
 
 test.each<[string, number, string, (queue: ReturnType<typeof createClient>) => Promise<void>]>([
   ['a request', 410, 'gone', (queue) => queue.delete('r')],
