@@ -1,5 +1,6 @@
 import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
+import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { Config } from '../../src/config/config.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
@@ -125,6 +126,26 @@ test('a batch expires, and its lines with it', async () => {
   expect(batch).toMatchObject({ status: 'expired', counts: { total: 5, expired: 5 } });
   const { errors } = await batches.results(batch);
   expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_expired']));
+});
+
+test('a batch whose lines are all done before it expires is completed, although its driver sees that later', async () => {
+  const { batch_id } = await batches.send(
+    inputLines(2, () => ({ hold: true })),
+    '?model_id=test/wide',
+  );
+  await batches.until(batch_id, ({ counts }) => counts.running === 2);
+  const driver = service.app.get(BatchDriver);
+  await driver.stop();
+  const lines = await service.query<{ id: string }>('SELECT id FROM request WHERE $1 = ANY (tags)', [
+    `batch:${batch_id}`,
+  ]);
+  for (const { id } of lines) await model.answer(id);
+  for (const { id } of lines) await calls.reached(id, 'COMPLETED');
+  await service.query('UPDATE batch SET expires_at = clock_timestamp() WHERE id = $1', [batch_id]);
+  driver.start();
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'completed', counts: { total: 2, completed: 2 } });
+  await batches.results(batch);
 });
 
 test('a batch that is cancelled while its invalid input is checked ends as cancelled', async () => {
