@@ -2,6 +2,7 @@ import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
 import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { Config } from '../../src/config/config.js';
+import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
 import { onNextCall } from '../support/on-next-call.js';
@@ -196,6 +197,40 @@ test('a repetition with the same Idempotency-Key gets the same batch', async () 
     'idempotency_key_reused',
   ]);
 });
+
+test.each(['a repetition', 'another batch'])(
+  'the lines of %s under a used Idempotency-Key are not kept',
+  async (what) => {
+    const key = await calls.newKey();
+    const own = new BatchCalls({ url: service.url, key });
+    const stored = async (): Promise<object[]> =>
+      service.query(
+        `SELECT files, stored_files.bytes FROM stored_files
+         JOIN batch USING (api_key_id) WHERE batch.id = $1`,
+        [batch_id],
+      );
+    const headers = { 'idempotency-key': 'lines' };
+    const { batch_id } = await own.send(
+      inputLines(1, () => ({ hold: true })),
+      '?model_id=test/wide',
+      headers,
+    );
+    await own.until(batch_id, ({ counts }) => counts.running === 1);
+    const before = await stored();
+    const again = await own.call('?model_id=test/wide', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', ...headers },
+      body: inputLines(what === 'a repetition' ? 1 : 2, () => ({ hold: true })),
+    });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual(
+      what === 'a repetition' ? [202, 'true'] : [422, null],
+    );
+    await service.app.get(FilePruner).runOnce();
+    expect(await stored()).toEqual(before);
+    await own.cancel(batch_id);
+    await own.ended(batch_id);
+  },
+);
 
 test('a key can list and delete its own batch, and another key cannot read it', async () => {
   const own = await calls.newKey();
