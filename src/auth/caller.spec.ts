@@ -34,6 +34,11 @@ test.each([
   expect(() => assertMayUse(callerFor(models), modelId)).toThrow(/may not use the model/),
 );
 
+test.each(['a\0b', '\ud800', 'a'.repeat(1_000_000)])(
+  'a refusal does not quote a text that names no model',
+  (text) => expect(() => assertMayUse(callerFor([]), text)).toThrow('This API key may not use this model.'),
+);
+
 test.each(['acme', 'acme/image/upscale', 'acme/*', 'a.b-c_d/*', '1/2/3/4/5/6/7/8'])(
   '%s is a pattern',
   (text) => expect(isModelPattern(text)).toBe(true),

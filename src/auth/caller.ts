@@ -57,10 +57,14 @@ export interface Caller {
   readonly weight: number;
 }
 
-/** Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. */
+/**
+ * Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. `modelId` may be any
+ * text. Only one that can name a model is quoted.
+ */
 export function assertMayUse(caller: Caller, modelId: string): void {
   if (mayUse(caller, modelId)) return;
-  throw new DomainError('forbidden', `This API key may not use the model ${modelId}.`);
+  const model = isModelPattern(modelId) ? `the model ${modelId}` : 'this model';
+  throw new DomainError('forbidden', `This API key may not use ${model}.`);
 }
 
 export function mayUse({ models }: Caller, modelId: string): boolean {

@@ -5,7 +5,7 @@ import type { Caller } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { NewRequests } from '../requests/new-requests.js';
-import { isStorable } from '../tools/storable-text.js';
+import { cleanText, isStorable } from '../tools/storable-text.js';
 import type { LineFault } from './batch.js';
 import { isOfLine } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
@@ -17,6 +17,8 @@ import type { LeasedBatch } from './queries/drive.js';
 const maxLines = 200_000;
 const maxFaults = 100;
 const maxCustomIdLength = 512;
+/** A message may quote its line, and a hundred of them are stored with the batch. */
+const maxMessageLength = 500;
 /** Milliseconds of work on lines before other calls get a turn. */
 export const maxSliceMs = 10;
 
@@ -96,7 +98,7 @@ export class BatchValidation {
 
 function faultOf(error: unknown, line: number | null): LineFault {
   if (!isOfLine(error)) throw error;
-  return { line, code: error.code, message: error.message };
+  return { line, code: error.code, message: cleanText(error.message, maxMessageLength) };
 }
 
 const duplicate = (line: number, first: number): LineFault => ({

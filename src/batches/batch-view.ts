@@ -1,6 +1,7 @@
 import { toTime } from '../tools/to-time.js';
 import type { Batch } from './batch.js';
 import type { BatchCompletedEventDto, BatchDto, BatchFactsDto } from './dto/batches.dto.js';
+import { linesType } from './segment-writer.js';
 
 /** Builds the part of the object of a batch that its caller and operators see. */
 export function toBatchFacts(batch: Batch): Pick<BatchFactsDto, keyof BatchFactsDto> {
@@ -38,3 +39,9 @@ export function batchCompletedBody(batch: Batch, base: string): string {
   const event: BatchCompletedEventDto = { type: 'batch.completed', timestamp, ...toBatchView(batch, base) };
   return JSON.stringify(event);
 }
+
+/** The service's own name and type of a file of a batch. */
+export const linesFile = (batchId: string): { contentType: string; fileName: string } => ({
+  contentType: linesType,
+  fileName: `${batchId}.jsonl`,
+});

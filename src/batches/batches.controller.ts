@@ -6,14 +6,14 @@ import { CallerWatch } from '../auth/caller-watch.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, HeaderFields, Id } from '../http/input/decorators.js';
 import { type Page, PageOf } from '../http/input/page.js';
+import { sendLines } from '../http/send-lines.js';
 import { Limited } from '../limits/limited.js';
 import { SubmitHeaders } from '../requests/dto/submit.headers.js';
 import { BatchBodies } from './batch-bodies.js';
-import { toBatchView } from './batch-view.js';
+import { linesFile, toBatchView } from './batch-view.js';
 import { Batches } from './batches.js';
 import { type BatchDto, type BatchPageDto, BatchesQuery } from './dto/batches.dto.js';
 import * as docs from './openapi/batches.js';
-import { linesFile, sendLines } from './send-lines.js';
 
 const BatchId = (): ParameterDecorator => Id('batch', { code: 'batch_not_found' });
 

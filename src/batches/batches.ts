@@ -83,11 +83,16 @@ export class Batches {
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
       idempotencyKey: idempotencyKey ?? null,
     };
-    const added = await this.adding.run(keyId, async () => {
-      // Calls at once may have added others while the lines were stored.
-      await this.assertRoom(keyId, idempotencyKey);
-      return this.add(row);
-    });
+    let added: Batch | undefined;
+    try {
+      added = await this.adding.run(keyId, async () => {
+        // Calls at once may have added others while the lines were stored.
+        await this.assertRoom(keyId, idempotencyKey);
+        return this.add(row);
+      });
+    } finally {
+      if (added === undefined && 'lines' in made.input) await this.uploads.discard(inputFileId);
+    }
     if (added === undefined)
       return { batch: await this.repeated(keyId, idempotencyKey!, fingerprint), replayed: true };
     this.driver.wake();

@@ -86,8 +86,8 @@ async function migrateNext(
     if (code === insufficientPrivilege) {
       throw new Error(
         `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run ` +
-          `\`${commandOf('migrate', '--grants deploy/postgres/grants.sql')}\` with the DATABASE_URL of nowserving_owner. ` +
-          'This migration has changed nothing.',
+          `\`${commandOf('migrate', '--grants <file>')}\` with the DATABASE_URL of nowserving_owner. The file is ` +
+          'deploy/postgres/grants.sql in the source of this release; images lack it. This migration has changed nothing.',
         { cause },
       );
     }

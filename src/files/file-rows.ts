@@ -60,6 +60,11 @@ export class FileRows {
     return this.rows.findOneBy({ id: fileId });
   }
 
+  /** Makes the pruner look at a file in its next round. */
+  async expire(fileId: string): Promise<void> {
+    await this.rows.update({ id: fileId }, { expiresAt: () => 'clock_timestamp()' });
+  }
+
   /** Marks a file as removed that will never be stored. Returns false if there is no such file, or it is stored. */
   async giveUp(fileId: string): Promise<boolean> {
     const { affected } = await this.rows.update({ id: fileId, state: 'initiated' }, { state: 'removed' });

@@ -11,12 +11,9 @@ import { type InitiatedUploadDto, NewUploadDto, type StoredFileDto } from './dto
 import { Files } from './files.js';
 import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
 import { MayUpload } from './may-upload.js';
-import { sendFile } from './send-file.js';
+import { sendFile, transferBytes } from './send-file.js';
 import { giveUpUpload } from './upload-body.js';
 import { Uploads } from './uploads.js';
-
-/** Bytes that an upload or a download has in memory at a time. */
-const transferBytes = 128 * 1024;
 
 /** Uploads as fal's clients make them, and the files themselves. */
 @ApiTags('Files')
@@ -64,7 +61,6 @@ export class FilesController {
   ): Promise<void> {
     const file = await this.files.find(fileId, name);
     if (file === undefined) throw new DomainError('unknown_file', 'There is no such file.');
-    chargesOf(request)?.take('bytes', transferBytes);
     await sendFile(this.files, file, request, response);
   }
 }

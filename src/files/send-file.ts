@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { selectionOf } from './byte-range.js';
 import { dispositionOf } from './file-name.js';
 import type { Files } from './files.js';
@@ -10,6 +11,9 @@ import { freeMemory } from './free-memory.js';
 import type { StoredFile } from './queries/find-files.js';
 
 const log = new Logger('Files');
+
+/** Bytes that an upload or a download has in memory at a time. */
+export const transferBytes = 128 * 1024;
 
 /** Whatever a file holds, it runs nothing, loads nothing from elsewhere, and is shown in no frame. */
 const policy =
@@ -38,6 +42,7 @@ export async function sendFile(
   const range = selection.status === 206 ? selection.range : { start: 0, end: size - 1 };
   const length = range.end - range.start + 1;
   const isRead = method === 'GET' && selection.status !== 304 && length > 0;
+  if (isRead) chargesOf(request)?.take('bytes', transferBytes);
   // Read before the head is sent, so that a failure can still be answered.
   const bytes = isRead ? await files.read(file, range) : undefined;
   response.statusCode = selection.status;

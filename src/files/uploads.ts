@@ -91,6 +91,11 @@ export class Uploads {
     }
   }
 
+  /** The file is of no use to its caller. The pruner removes it, unless something has come to name it. */
+  discard(fileId: string): Promise<void> {
+    return this.rows.expire(fileId);
+  }
+
   /** Makes all checks that are possible before the first byte. */
   async begin(fileId: string, query: object, { headers }: IncomingMessage): Promise<BegunUpload> {
     const { contentType, isOutput } = this.urls.verify(fileId, query as Record<string, unknown>);

@@ -25,7 +25,7 @@ export interface BatchBody {
   unknownName: string | undefined;
 }
 
-/** Throws if the model's schema refuses the input. False: the model has no schema. */
+/** Throws if the model's schema refuses the input. False: the model is unknown, or has no schema. */
 export type CheckInput = (modelId: unknown, input: Record<string, unknown>) => boolean;
 
 export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {

@@ -9,6 +9,7 @@ import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { schedulersOf } from '../overview/node-view.js';
 import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
 import { within } from '../tools/within.js';
+import { type DelaysOfDeliveries, DeliveryDelays } from '../webhooks/delivery-delays.js';
 import { addCounter, addGauge } from './gauges.js';
 import { modelValues, type ModelValue } from './model-values.js';
 import { REGISTRY } from './registry.js';
@@ -21,12 +22,14 @@ const openStatuses = ['validating', 'in_progress', 'finalizing', 'cancelling'];
 /**
  * Gauges of the whole cluster, from one snapshot that is read at a scrape. Every node exports the same values, so
  * queries should use `max`. A node that cannot read the snapshot exports only the time of its last one. The figures of
- * upkeep are read separately, because they take longest: if they cannot be read, only they are missing.
+ * upkeep and the delays of deliveries are read separately, because they take longest: if they cannot be read, only they
+ * are missing.
  */
 @Injectable()
 export class ClusterGauges {
   private snapshot: ClusterSnapshot | undefined;
   private upkeep: Upkeep | undefined;
+  private delays: DelaysOfDeliveries | undefined;
   private readAtMs = 0;
   private readMs = 0;
   private failures = 0;
@@ -34,6 +37,7 @@ export class ClusterGauges {
   constructor(
     @Inject(REGISTRY) private readonly registry: Registry,
     private readonly snapshots: ClusterSnapshots,
+    private readonly deliveries: DeliveryDelays,
     private readonly models: ModelsService,
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
@@ -42,17 +46,20 @@ export class ClusterGauges {
     this.addQueues();
     this.addRuns();
     this.addUpkeep();
+    this.addDelays();
     this.addReading();
   }
 
   /** Called before the gauges are collected. Never rejects. */
   async refresh(): Promise<void> {
     const startedAt = performance.now();
-    [this.snapshot, this.upkeep] = await Promise.all([
+    [this.snapshot, this.upkeep, this.delays] = await Promise.all([
       this.read(() => this.snapshots.get()),
       this.read(() => this.snapshots.getUpkeep()),
+      this.read(() => this.deliveries.get()),
     ]);
-    if (this.snapshot === undefined || this.upkeep === undefined) this.failures++;
+    if (this.snapshot === undefined || this.upkeep === undefined || this.delays === undefined)
+      this.failures++;
     if (this.snapshot === undefined) return;
     this.readAtMs = this.snapshot.atMs;
     this.readMs = performance.now() - startedAt;
@@ -181,6 +188,11 @@ export class ClusterGauges {
       'Deliveries to be tried; at most 100,000 are counted.',
       ({ pendingDeliveries }) => pendingDeliveries,
     );
+  }
+
+  private addDelays(): void {
+    const add = (name: string, help: string, value: (delays: DelaysOfDeliveries) => number): void =>
+      this.add(name, help, [], () => (this.delays === undefined ? [] : [[[], value(this.delays)]]));
     add(
       'webhook_overdue_seconds',
       'The time since the first pending delivery was due.',

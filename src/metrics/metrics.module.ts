@@ -5,6 +5,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { AllowanceMetrics } from './allowance-metrics.js';
 import { BatchMetrics } from './batch-metrics.js';
 import { CallMetrics } from './call-metrics.js';
@@ -18,7 +19,7 @@ import { RequestMetrics } from './request-metrics.js';
 import { StorageGauges } from './storage-gauges.js';
 
 @Module({
-  imports: [AuthModule, DiscoveryModule, FilesModule, OverviewCoreModule, QueueModule],
+  imports: [AuthModule, DiscoveryModule, FilesModule, OverviewCoreModule, QueueModule, WebhooksModule],
   controllers: [MetricsController],
   providers: [
     { provide: REGISTRY, useFactory: () => new Registry() },

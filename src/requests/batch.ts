@@ -72,7 +72,7 @@ export class Batch {
         const model = typeof modelId === 'string' ? this.models.get(modelId) : undefined;
         isSlow ||= model !== undefined && body.length > model.maxInlineBytes;
         if (model !== undefined && !isSlow) assertFits(model.id, model.validate(input));
-        return true;
+        return model !== undefined;
       });
       if (!isSlow) return read;
     }

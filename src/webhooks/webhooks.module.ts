@@ -5,6 +5,7 @@ import { QueueModule } from '../queue/queue.module.js';
 import { registerHook } from '../queue/transition-hooks.js';
 import { AuditedWebhooks } from './audited-webhooks.js';
 import { BatchDeliveries } from './batch-deliveries.js';
+import { DeliveryDelays } from './delivery-delays.js';
 import { WebhookBodies } from './webhook-bodies.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
@@ -28,6 +29,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
   providers: [
     AuditedWebhooks,
     BatchDeliveries,
+    DeliveryDelays,
     WebhookBodies,
     WebhookClient,
     DeliveryPruner,
@@ -40,6 +42,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
   exports: [
     AuditedWebhooks,
     BatchDeliveries,
+    DeliveryDelays,
     RunDeliveries,
     Sender,
     WebhookBodies,

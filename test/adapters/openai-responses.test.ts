@@ -197,3 +197,19 @@ test('a HEAD request for the stream of an unfinished response returns 200', asyn
   expect((await call(`/${id}?stream=true`, undefined, 'HEAD')).status).toBe(200);
   expect((await call(`/${id}/cancel`, {})).status).toBe(200);
 });
+
+test('a call for a response in background is one request with those that repeat it under its Idempotency-Key', async () => {
+  const create = async (headers: Record<string, string>): Promise<string> => {
+    const answer = await fetch(`${service.url}/openai/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}`, 'x-stainless-retry-count': '1', ...headers },
+      body: JSON.stringify({ model: 'acme/plain', background: true }),
+    });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { id: string }).id;
+  };
+  const once = { 'idempotency-key': 'background' };
+  const id = await create(once);
+  expect(await create(once)).toBe(id);
+  expect(await create({})).not.toBe(id);
+});

@@ -4,6 +4,7 @@ import { DatabaseUnavailable } from '../../src/errors/database-error.js';
 import { RequestHandlers } from '../../src/requests/request-handlers.js';
 import { FileCalls } from '../support/file-calls.js';
 import { onNextCall } from '../support/on-next-call.js';
+import { keyHeader } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 
@@ -132,4 +133,27 @@ it.each<[string, string, object, object]>([
   expect([answer.ok, await answer.json()]).toMatchObject([true, expected]);
   await model.arrived(request_id!);
   await calls.status(request_id!);
+});
+
+test('the download of a kept file counts towards the bytes of its key while it is open', async () => {
+  const form = new FormData();
+  form.set('purpose', 'user_data');
+  form.set('file', new Blob([Buffer.alloc(32 * 1024 ** 2)]), 'large.bin');
+  const headers = keyHeader(service.key);
+  const stored = await fetch(`${service.url}/openai/v1/files`, { method: 'POST', headers, body: form });
+  const { id } = (await stored.json()) as { id: string };
+  const download = (): Promise<Response> => service.get(`/openai/v1/files/${id}/content`, { headers });
+  const first = await download();
+  expect(first.status).toBe(200);
+  const refused = await download();
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { error: { code: 'rate_limit_exceeded' } },
+  ]);
+  await first.body!.cancel();
+  await until(async () => {
+    const next = await download();
+    await next.body?.cancel();
+    return next.ok;
+  });
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader } from '../support/queue-calls.js';
 import { testWebhooks } from '../support/test-webhooks.js';
@@ -222,4 +223,17 @@ test('a stream continues where it broke off, whatever its last event was, and en
   expect(outputs.map(({ data }) => data)).toEqual(['one ', 'two ', 'three']);
   expect(rest.at(-1)).toMatchObject({ type: 'done', data: '{}' });
   expect((await fetch(url, { headers: { 'last-event-id': rest.at(-1)!.place } })).status).toBe(204);
+});
+
+test('the URL of a stream is enough in a browser that is signed in to the console with another key', async () => {
+  const { id, urls } = await create({ input: {} });
+  await calls.reached(id, 'COMPLETED');
+  const admin = new AdminCalls(service);
+  const { key } = await admin.newKey({ scopes: ['observe', 'read'] });
+  const cookie = await admin.cookie(key);
+  const answer = await fetch(urls.stream, { headers: { cookie } });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('event: done')]);
+  // Without the signature the session counts, and with a key that the client sends itself the key does.
+  expect((await fetch(urls.stream.split('?')[0]!, { headers: { cookie } })).status).toBe(404);
+  expect((await fetch(urls.stream, { headers: keyHeader(key) })).status).toBe(404);
 });

@@ -1,6 +1,8 @@
 import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
+import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { Config } from '../../src/config/config.js';
+import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
 import { onNextCall } from '../support/on-next-call.js';
@@ -127,6 +129,26 @@ test('a batch expires, and its lines with it', async () => {
   expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_expired']));
 });
 
+test('a batch whose lines are all done before it expires is completed, although its driver sees that later', async () => {
+  const { batch_id } = await batches.send(
+    inputLines(2, () => ({ hold: true })),
+    '?model_id=test/wide',
+  );
+  await batches.until(batch_id, ({ counts }) => counts.running === 2);
+  const driver = service.app.get(BatchDriver);
+  await driver.stop();
+  const lines = await service.query<{ id: string }>('SELECT id FROM request WHERE $1 = ANY (tags)', [
+    `batch:${batch_id}`,
+  ]);
+  for (const { id } of lines) await model.answer(id);
+  for (const { id } of lines) await calls.reached(id, 'COMPLETED');
+  await service.query('UPDATE batch SET expires_at = clock_timestamp() WHERE id = $1', [batch_id]);
+  driver.start();
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'completed', counts: { total: 2, completed: 2 } });
+  await batches.results(batch);
+});
+
 test('a batch that is cancelled while its invalid input is checked ends as cancelled', async () => {
   onNextCall(service.app.get(BatchValidation), 'run', (run) => async (...values) => {
     const found = await run(...values);
@@ -175,6 +197,40 @@ test('a repetition with the same Idempotency-Key gets the same batch', async () 
     'idempotency_key_reused',
   ]);
 });
+
+test.each(['a repetition', 'another batch'])(
+  'the lines of %s under a used Idempotency-Key are not kept',
+  async (what) => {
+    const key = await calls.newKey();
+    const own = new BatchCalls({ url: service.url, key });
+    const stored = async (): Promise<object[]> =>
+      service.query(
+        `SELECT files, stored_files.bytes FROM stored_files
+         JOIN batch USING (api_key_id) WHERE batch.id = $1`,
+        [batch_id],
+      );
+    const headers = { 'idempotency-key': 'lines' };
+    const { batch_id } = await own.send(
+      inputLines(1, () => ({ hold: true })),
+      '?model_id=test/wide',
+      headers,
+    );
+    await own.until(batch_id, ({ counts }) => counts.running === 1);
+    const before = await stored();
+    const again = await own.call('?model_id=test/wide', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', ...headers },
+      body: inputLines(what === 'a repetition' ? 1 : 2, () => ({ hold: true })),
+    });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual(
+      what === 'a repetition' ? [202, 'true'] : [422, null],
+    );
+    await service.app.get(FilePruner).runOnce();
+    expect(await stored()).toEqual(before);
+    await own.cancel(batch_id);
+    await own.ended(batch_id);
+  },
+);
 
 test('a key can list and delete its own batch, and another key cannot read it', async () => {
   const own = await calls.newKey();

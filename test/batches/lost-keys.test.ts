@@ -5,13 +5,13 @@ import { BatchCalls, type BatchView, inputLines, type ResultLine } from '../supp
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 
-const { service } = testQueue({ models: { 'test/one': { concurrency: 1 } }, limits: '100000/s' });
+const { service, model } = testQueue({ models: { 'test/one': { concurrency: 1 } }, limits: '100000/s' });
 const admin = new AdminCalls(service);
 
 const ends = {
   'is revoked': (id: string): Promise<unknown> => service.app.get(KeysService).revoke(id),
   expires: (id: string): Promise<unknown> =>
-    service.query('UPDATE api_key SET expires_at = now() WHERE id = $1', [id]),
+    service.query(`UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]),
 };
 
 /** The key cannot look at its batch any more, but an operator can. */
@@ -27,6 +27,26 @@ async function errorsOf(id: string): Promise<ResultLine[]> {
   const lines = (await answer.text()).trim().split('\n');
   return lines.map((line) => JSON.parse(line) as ResultLine);
 }
+
+test('a batch whose key is revoked after its last line was done is completed', async () => {
+  const { id: keyId, key } = await admin.newKey();
+  const batches = new BatchCalls({ url: service.url, key });
+  const { batch_id: id } = await batches.send(
+    inputLines(1, () => ({ hold: true })),
+    '?model_id=test/one',
+  );
+  await batches.until(id, ({ counts }) => counts.running === 1);
+  const driver = service.app.get(BatchDriver);
+  await driver.stop();
+  const [line] = await service.query<{ id: string }>('SELECT id FROM request WHERE $1 = ANY (tags)', [
+    `batch:${id}`,
+  ]);
+  await model.answer(line!.id);
+  await batches.until(id, ({ counts }) => counts.completed === 1);
+  await service.app.get(KeysService).revoke(keyId);
+  driver.start();
+  expect(await endedBatch(id)).toMatchObject({ status: 'completed', counts: { total: 1, completed: 1 } });
+});
 
 test.each(Object.entries(ends))('a batch whose key %s while it runs is cancelled', async (_, end) => {
   const { id: keyId, key } = await admin.newKey();

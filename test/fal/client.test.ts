@@ -133,6 +133,18 @@ test('the target header that a proxy passes on does not override the path', asyn
   }
 });
 
+test.each(['запрещено', 'two\nlines', 'safety'])(
+  'a refusal with the error_type %j of its model is answered as the model wrote it',
+  async (error_type) => {
+    const refusal = { detail: 'no cats', error_type };
+    const id = await calls.run(image, { status: 422, body: JSON.stringify(refusal) });
+    const headers = keyHeader(service.key);
+    const answer = await service.get(`/fal/${image}/requests/${id}`, { headers });
+    expect([answer.status, await answer.json()]).toEqual([422, refusal]);
+    expect(answer.headers.get('x-fal-error-type')).toBe('bad_request');
+  },
+);
+
 test('a queue position can be followed until the request completes', async () => {
   const first = await client().queue.submit('acme/slow', { input: { hold: true } });
   const second = await client().queue.submit('acme/slow', { input: { hold: true } });

@@ -5,6 +5,7 @@ import { version } from '../../src/config/package.js';
 import { REGISTRY } from '../../src/metrics/registry.js';
 import { ClusterSnapshots } from '../../src/overview/cluster-snapshots.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
+import { DeliveryDelays } from '../../src/webhooks/delivery-delays.js';
 import { scrape, type Scrape } from '../support/metrics.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { verdict } from '../support/queue-calls.js';
@@ -228,19 +229,40 @@ test('slots are withheld from a request only if those that its priority may use 
   for (const id of waiting) await calls.cancel(id);
 });
 
+const tooSlow = (): Promise<never> =>
+  Promise.reject(new Error('canceling statement due to statement timeout'));
+
 test('the cluster is shown although the figures of its upkeep cannot be read', async () => {
   const snapshots = service.app.get(ClusterSnapshots);
   const getUpkeep = snapshots.getUpkeep.bind(snapshots);
-  snapshots.getUpkeep = () => Promise.reject(new Error('canceling statement due to statement timeout'));
+  snapshots.getUpkeep = tooSlow;
   try {
     await scraped(
       (one) =>
         one.value('nowserving_cluster_partitions_ahead') === undefined &&
+        one.value('nowserving_cluster_webhook_overdue_seconds') !== undefined &&
         one.value('nowserving_cluster_schedulers') === 1 &&
         one.value('nowserving_cluster_snapshot_failures_total')! > 0,
     );
   } finally {
     snapshots.getUpkeep = getUpkeep;
+  }
+});
+
+test('the cluster and its upkeep are shown although the delays of deliveries cannot be read', async () => {
+  const delays = service.app.get(DeliveryDelays);
+  const get = delays.get.bind(delays);
+  delays.get = tooSlow;
+  try {
+    await scraped(
+      (one) =>
+        one.value('nowserving_cluster_webhook_overdue_seconds') === undefined &&
+        one.value('nowserving_cluster_webhook_failing_seconds') === undefined &&
+        one.value('nowserving_cluster_webhook_deliveries_pending') !== undefined &&
+        one.value('nowserving_cluster_schedulers') === 1,
+    );
+  } finally {
+    delays.get = get;
   }
 });
 

@@ -1,21 +1,23 @@
+import { writeFile } from 'node:fs/promises';
 import { Config } from '../../src/config/config.js';
 import { policyText } from '../../src/config/rate-limits.js';
+import { Gate } from '../../src/limits/gate.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { type BatchResult, CollectionCalls } from '../support/collection-calls.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { testQueue } from '../support/test-queue.js';
 
 const schema = { type: 'object', properties: { width: { type: 'integer' } } };
-const { service, calls, model } = testQueue({
-  models: {
-    'test/one': { concurrency: 8, expires: '1h' },
-    'test/typed': { input_schema: schema },
-    'test/short': { concurrency: 1, max_waiting: 2 },
-    'test/arrival': { concurrency: 1, order: 'arrival' },
-    'test/fair': { concurrency: 1 },
-  },
-  limits: '10000/s',
-});
+const models = {
+  'test/one': { concurrency: 8, expires: '1h' },
+  'test/typed': { input_schema: schema },
+  'test/short': { concurrency: 1, max_waiting: 2 },
+  'test/arrival': { concurrency: 1, order: 'arrival' },
+  'test/fair': { concurrency: 1 },
+};
+const { service, calls, model } = testQueue({ models, limits: '10000/s' });
 const collection = new CollectionCalls(service);
 const entry = (more: object = {}): object => ({ model_id: 'test/one', input: {}, ...more });
 const codes = (results: BatchResult[]) => results.map(({ status, code }) => [status, code]);
@@ -127,6 +129,18 @@ test('a bad entry gets the error of the same single submission, and affects no o
   expect(results[10]!.errors).toEqual([{ path: '/width', message: expect.any(String) }]);
   expect(results[11]!.detail).toContain('There is no option "prority", did you mean "priority"?');
   expect(await calls.count('request')).toBe(before + 3);
+});
+
+test('an entry is refused if its model is added after its input was read, which no schema has checked', async () => {
+  onNextCall(service.app.get(Gate), 'enterItems', (enterItems) => async (...values) => {
+    const text = model.file({ ...models, 'test/added': { input_schema: schema } });
+    await writeFile(service.config.modelsFile, text);
+    expect((await new AdminCalls(service).call('POST', '/models/reload')).status).toBe(200);
+    return enterItems(...values);
+  });
+  const late = entry({ model_id: 'test/added', input: { width: 'wide' } });
+  expect(codes(await collection.batch([late]))).toEqual([[404, 'unknown_model']]);
+  expect(codes(await collection.batch([late]))).toEqual([[422, 'invalid_input']]);
 });
 
 test.each([

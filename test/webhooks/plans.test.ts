@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
-import { readDeliveryDelays } from '../../src/overview/queries/delivery-delays.js';
 import { HostLimiter } from '../../src/webhooks/host-limiter.js';
 import { claimDeliveries, dueDeliveries, maxLanes } from '../../src/webhooks/queries/claim-deliveries.js';
+import { readDeliveryDelays } from '../../src/webhooks/queries/delivery-delays.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
 import { brokenByNewColumns } from '../support/grown-tables.js';

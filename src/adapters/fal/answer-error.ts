@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { DomainError } from '../../errors/domain-error.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { answerJsonError } from '../json-error.js';
-import { toFalError } from './fal-error.js';
+import { errorTypeOf, toFalError } from './fal-error.js';
 
 export const requestIdField = 'X-Fal-Request-Id';
 
@@ -16,6 +16,7 @@ export function answerFalError(error: DomainError, request: Request, response: R
   const { code, status: ownStatus, message, options } = error;
   const { status, body } = toFalError({ ...options, code, status: ownStatus, message });
   setRequestId(response, request.params['request_id']);
-  if (typeof body['error_type'] === 'string') response.setHeader('X-Fal-Error-Type', body['error_type']);
+  // A model may have any text there in its own body, also one that no header field can have.
+  if ('error_type' in body) response.setHeader('X-Fal-Error-Type', errorTypeOf(error));
   answerJsonError(error, response, status, body);
 }

@@ -4,9 +4,9 @@ import { CallerWatch } from '../../auth/caller-watch.js';
 import type { Caller } from '../../auth/caller.js';
 import type { Batch, SegmentKind } from '../../batches/batch.js';
 import { Batches } from '../../batches/batches.js';
-import { sendLines } from '../../batches/send-lines.js';
 import { Clock } from '../../database/clock.js';
 import { DomainError } from '../../errors/domain-error.js';
+import { sendLines } from '../../http/send-lines.js';
 import { batchFileName, filesExpireAtMs, toBatchFile } from './batch-view.js';
 
 interface FileOfBatch {

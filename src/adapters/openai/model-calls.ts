@@ -7,7 +7,7 @@ import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { Files } from '../../files/files.js';
-import { fileBody } from '../../files/send-file.js';
+import { fileBody, transferBytes } from '../../files/send-file.js';
 import { Uploads, type UploadedFile } from '../../files/uploads.js';
 import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
@@ -275,9 +275,6 @@ function assertAnswers({ runner }: Model, kind: Kind): void {
 /** OpenAI's GPT image models have no `response_format`, and always answer in base64. */
 const wantsBase64 = ({ model, responseFormat }: CallBody): boolean =>
   (responseFormat ?? (/^(?:chat)?gpt-image\b/.test(model) ? 'b64_json' : 'url')) === 'b64_json';
-
-/** Bytes of a file that a download has in memory at a time. */
-const transferBytes = 128 * 1024;
 
 /** Returns the fields of a form as an input, and what a repetition of the same form has in common with it. */
 function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string, unknown>; sameIn: Buffer } {

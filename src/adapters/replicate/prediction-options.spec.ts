@@ -13,6 +13,14 @@ it.each([
     expect(predictionOptions({}, { 'cancel-after': field }, model)).toEqual({ query, lifeMs }),
 );
 
+it.each(['4s', '721h', '720h1s', '999999h', '999999999', 'soon', ''])(
+  'Cancel-After: "%s" is refused, because it is no duration from 5 seconds to 30 days',
+  (field) => expect(() => predictionOptions({}, { 'cancel-after': field }, model)).toThrow('from 5s to 720h'),
+);
+
+it('Cancel-After takes 30 days', () =>
+  expect(predictionOptions({}, { 'cancel-after': '720h' }, model)).toMatchObject({ lifeMs: 2_592_000_000 }));
+
 it('Cancel-After bounds the wait for a model without a bound of its own', () =>
   expect(predictionOptions({}, { 'cancel-after': '2h' }, { ...model, expiresMs: null }).query).toEqual({
     expires: '7200000ms',

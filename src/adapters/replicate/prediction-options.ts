@@ -16,7 +16,8 @@ const names = Object.keys(events) as Event[];
 /** The events without a filter. */
 const usualEvents: readonly Event[] = ['output', 'completed'];
 
-const shortestLifeMs = 5_000;
+/** The note of a planned cancel is kept until its time comes. */
+const [shortestLifeMs, longestLifeMs] = [5_000, 30 * 86_400_000];
 const unitsMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 
 export interface PredictionOptions {
@@ -73,9 +74,9 @@ function lifeMsOf(field: string | string[] | undefined): number | undefined {
     ? [`${text}s`]
     : (/^(?:\d{1,6}[hms])+$/.exec(text)?.[0].match(/\d+[hms]/g) ?? []);
   const ms = parts.reduce((sum, part) => sum + Number(part.slice(0, -1)) * unitsMs[part.at(-1)!]!, 0);
-  if (ms >= shortestLifeMs) return ms;
+  if (ms >= shortestLifeMs && ms <= longestLifeMs) return ms;
   throw new DomainError(
     'bad_request',
-    'The header Cancel-After takes a duration of 5s or more, such as 30s or 1h30m.',
+    'The header Cancel-After takes a duration from 5s to 720h, such as 30s or 1h30m.',
   );
 }

@@ -30,17 +30,24 @@ export class PredictionStreams {
     private readonly urls: StreamUrls,
   ) {}
 
-  /** The signature in the URL is enough. Without it the call needs a key that may read. */
+  /**
+   * The signature in the URL is enough. Without it the call needs a key that may read. A browser sends the cookie of its
+   * session unasked, so the session counts only without a signature.
+   */
   async open(
-    call: StreamCall,
+    made: StreamCall,
     requestId: string,
     query: object,
     headers: OutputHeaders,
   ): Promise<Observable<MessageEvent>> {
-    const { request, caller, response } = call;
-    if (!this.urls.isSigned(requestId, query)) assertMayRead(caller);
+    const { request, response } = made;
+    const isSigned = this.urls.isSigned(requestId, query);
+    const caller = isSigned && made.caller?.sessionId !== undefined ? undefined : made.caller;
+    if (!isSigned) assertMayRead(caller);
     const row = await this.requests.find(caller, requestId, request);
-    const outputs = await this.outputs.open(call, row.id, headers, { starting_after: undefined });
+    const outputs = await this.outputs.open({ request, response, caller }, row.id, headers, {
+      starting_after: undefined,
+    });
     if (request.method === 'HEAD' || response.writableEnded) return EMPTY;
     // A client that reconnects gets the lines from then on.
     const seenUpTo = headers['last-event-id'] === undefined ? 0 : row.lastEventId;

@@ -223,8 +223,8 @@ export class BatchDriver extends SelfStartingDuty {
   private async drive(batch: LeasedBatch, signal: AbortSignal): Promise<number | undefined> {
     if (this.formats.find(batch.format) === undefined) return failedPauseMs;
     const caller = await this.keys.callerOf(batch.keyId);
-    if (batch.endsAs === null && batch.isLate) await this.endEarly(batch, 'expired');
-    if (batch.endsAs === null && caller === undefined) await this.endEarly(batch, 'cancelled');
+    const early = batch.isLate ? 'expired' : caller === undefined ? 'cancelled' : undefined;
+    if (batch.total === null && early !== undefined) await this.endEarly(batch, early);
     if (batch.status === 'validating' && caller !== undefined) {
       const found = await this.validation.run(batch, caller, signal);
       if ('faults' in found) return this.end(batch, found.faults);
@@ -238,6 +238,9 @@ export class BatchDriver extends SelfStartingDuty {
     while (performance.now() < untilMs) {
       signal.throwIfAborted();
       const progress = await readProgress(this.database, batch.id);
+      // If all lines are done, nothing is left that could end early.
+      const isDone = batch.readLines === batch.total && progress.open === 0;
+      if (early !== undefined && !isDone) await this.endEarly(batch, early);
       const step = await this.step(batch, progress, { caller, untilMs, signal });
       if (step === 'ended') return undefined;
       if (step !== 'done') return step;
@@ -284,7 +287,9 @@ export class BatchDriver extends SelfStartingDuty {
       await this.cancels.many(keyId, ids.slice(from, from + cancelledAtOnce));
   }
 
+  /** Does nothing if the batch ends early already. */
   private async endEarly(batch: LeasedBatch, endsAs: 'cancelled' | 'expired'): Promise<void> {
+    if (batch.endsAs !== null) return;
     await endBatchEarly(this.database, batch, endsAs);
     Object.assign(batch, { endsAs, status: endsAs === 'cancelled' ? 'cancelling' : 'finalizing' });
   }

@@ -3,7 +3,6 @@ import { epochMs } from '../../database/epoch-ms.js';
 import { columnsOf, statement } from '../../database/statement.js';
 import { oldestWaiting } from '../../queue/reads/oldest-waiting.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
-import { type DeliveryDelays, readDeliveryDelays } from './delivery-delays.js';
 
 export interface NodeRow {
   id: string;
@@ -124,7 +123,7 @@ export async function readClusterSnapshot(
 }
 
 /** The figures that an operator of the database should be warned by. */
-export interface Upkeep extends DeliveryDelays {
+export interface Upkeep {
   /** Days after today for which there are partitions. */
   partitionDaysAhead: number;
   /** The oldest transaction of this database that the service's role may see; 0: there is none. */
@@ -153,9 +152,5 @@ const upkeepStatement = statement('upkeep')`SELECT
     AS "pendingDeliveries"`;
 
 export async function readUpkeep(database: Database): Promise<Upkeep> {
-  const [[row], delays] = await Promise.all([
-    database.query<Omit<Upkeep, keyof DeliveryDelays>>(upkeepStatement),
-    readDeliveryDelays(database),
-  ]);
-  return { ...row!, ...delays };
+  return (await database.query<Upkeep>(upkeepStatement))[0]!;
 }

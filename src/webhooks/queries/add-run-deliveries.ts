@@ -30,8 +30,8 @@ const startId = deliveryId('event', 'request_id', 'attempt', `content ->> 'attem
  *   is over, it gets the new content under a new id. The newest event therefore always arrives, and a receiver that is
  *   down has one delivery.
  * Race: a request may have ended or started again meanwhile. Its webhook says what was known of the run, and a start
- *   names its own attempt. A row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two
- *   nodes at once, as for a worker's run, may both add one.
+ *   names its own attempt. A row that is claimed is being sent: then there is another row. A start that is published
+ *   twice has one delivery. Two nodes at once, as for a worker's run, may both add one.
  * Index: request_pkey, in the days that hold open requests; webhook_delivery_pkey; webhook_endpoint_url_is_unique.
  */
 const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (

@@ -6,6 +6,7 @@ import { columnsOf, statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import type { RunContent } from '../entities/webhook-delivery.entity.js';
+import { headOfLanes } from './pending-lanes.js';
 
 /** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {
@@ -67,22 +68,6 @@ export interface Claimed {
 /** One statement reads this many lanes at most, because a key may name any number of hosts. */
 export const maxLanes = 2_000;
 
-/** Finds what is due first for each host and key with something pending. `condition` applies to the first pair. */
-const headFrom = (condition: string): string => `head AS (
-  (SELECT host, api_key_id, next_try_at, 1 AS number FROM webhook_delivery
-   WHERE state = 'pending'${condition}
-   ORDER BY host, api_key_id, next_try_at LIMIT 1)
-  UNION ALL
-  SELECT next.host, next.api_key_id, next.next_try_at, head.number + 1
-  FROM head
-  CROSS JOIN LATERAL (
-    SELECT host, api_key_id, next_try_at FROM webhook_delivery
-    WHERE state = 'pending' AND (host, api_key_id) > (head.host, head.api_key_id)
-    ORDER BY host, api_key_id, next_try_at LIMIT 1
-  ) AS next
-  WHERE head.number < ${maxLanes}
-)`;
-
 /** What a delivery sends of its request. $3: the maximum of bytes of an output that is sent. */
 const sentColumns = `${requestColumns},
        request.base_url AS "baseUrl", request.traceparent, request.tracestate,
@@ -103,7 +88,7 @@ const sentColumns = `${requestColumns},
  */
 const claimStatement = statement(
   'claim_deliveries',
-)`WITH RECURSIVE ${headFrom(' AND (host, api_key_id) > ($14::text, $15::uuid)')}, lane AS MATERIALIZED (
+)`WITH RECURSIVE ${headOfLanes(maxLanes, ' AND (host, api_key_id) > ($14::text, $15::uuid)')}, lane AS MATERIALIZED (
   SELECT lane.*, coalesce(busy.running, 0) AS running, coalesce(busy.running_unproven, 0) AS running_unproven,
          coalesce(busy.turn, 0) AS turn
   FROM (
@@ -253,7 +238,7 @@ export interface Due {
  * Race: none. A delivery written later wakes the node that writes it, and the other nodes look again soon.
  * Index: webhook_delivery_pending, one look for each host and key.
  */
-const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${headFrom('')}
+const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${headOfLanes(maxLanes)}
 SELECT coalesce(bool_or(next_try_at <= now() OR number = ${String(maxLanes)}), false) AS "isAnyDue",
        (extract(epoch FROM min(next_try_at) FILTER (WHERE next_try_at > now()) - now()) * 1000)::float8 AS "nextInMs"
 FROM head`;

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { headOfLanes } from './pending-lanes.js';
 
 /** At most this many pairs of host and key with something pending are looked at. */
 const maxPairs = 10_000;
@@ -8,7 +9,7 @@ const maxReadPairs = 1_000;
 const maxReadPairsOfHost = 10;
 const maxDeliveries = 50;
 
-export interface DeliveryDelays {
+export interface DelaysOfDeliveries {
   /** Time since the first pending delivery could have been tried; 0: none is overdue. */
   overdueDeliverySeconds: number;
   /** How long the receiver that has failed longest has taken no delivery; 0: none fails. */
@@ -25,24 +26,12 @@ export interface DeliveryDelays {
  *   some. These were tried most often, because the pauses grow. Each look is by host and key, so that the index has the
  *   order, and a million deliveries to one host are not read. receiver_activity_pkey for each receiver.
  */
-const delaysStatement = statement('delivery_delays')`WITH RECURSIVE head AS (
-  (SELECT host, api_key_id, next_try_at, 1 AS number, 1 AS of_host FROM webhook_delivery
-   WHERE state = 'pending'
-   ORDER BY host, api_key_id, next_try_at LIMIT 1)
-  UNION ALL
-  SELECT next.host, next.api_key_id, next.next_try_at, head.number + 1,
-    CASE WHEN next.host = head.host THEN head.of_host + 1 ELSE 1 END
-  FROM head
-  CROSS JOIN LATERAL (
-    SELECT host, api_key_id, next_try_at FROM webhook_delivery
-    WHERE state = 'pending' AND (host, api_key_id) > (head.host, head.api_key_id)
-    ORDER BY host, api_key_id, next_try_at LIMIT 1
-  ) AS next
-  WHERE head.number < ${String(maxPairs)}
-), failing AS (
+const delaysStatement = statement('delivery_delays')`WITH RECURSIVE ${headOfLanes(maxPairs)}, failing AS (
   SELECT tried.endpoint_id, head.host, min(tried.created_at) AS since
   FROM (
-    SELECT host, api_key_id FROM head WHERE of_host <= ${String(maxReadPairsOfHost)} LIMIT ${String(maxReadPairs)}
+    SELECT host, api_key_id
+    FROM (SELECT host, api_key_id, row_number() OVER (PARTITION BY host ORDER BY api_key_id) AS of_host FROM head) AS head
+    WHERE of_host <= ${String(maxReadPairsOfHost)} LIMIT ${String(maxReadPairs)}
   ) AS head
   CROSS JOIN LATERAL (
     SELECT endpoint_id, created_at, step FROM webhook_delivery
@@ -68,7 +57,7 @@ SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - (SELECT min(n
          AS "failingReceiverSeconds"
 FROM failed`;
 
-export async function readDeliveryDelays(database: Database): Promise<DeliveryDelays> {
-  const [row] = await database.query<DeliveryDelays>(delaysStatement);
+export async function readDeliveryDelays(database: Database): Promise<DelaysOfDeliveries> {
+  const [row] = await database.query<DelaysOfDeliveries>(delaysStatement);
   return row!;
 }
