@@ -8,7 +8,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY migrations migrations
 COPY src src
 COPY console console
-COPY scripts/notices.js scripts/notices.js
+COPY scripts/notices.js scripts/packages.js scripts/
 RUN npm run build
 
 FROM build AS packages-all-in-one

@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { buildIfStale } from './build.js';
+import { bundledPackages, lockedPackages } from './packages.js';
 
 /**
- * Asks the registry for known vulnerabilities of the dependencies that the service runs with. Exit code 1: there are
- * some. 0: there are none, or no registry answered, which the only line of the output then says.
+ * Asks the registry for known vulnerabilities of the dependencies that the service runs with, and of those whose code is
+ * in the built console. Exit code 1: there are some. 0: there are none, or no registry answered, which the only line of
+ * the output then says.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const options = ['--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=20000'];
+buildIfStale();
+const shipped = pathsOfShipped();
+const options = ['--json', '--fetch-retries=1', '--fetch-timeout=20000'];
 const { stdout, stderr } = spawnSync('npm', ['audit', ...options], {
   cwd: root,
   encoding: 'utf8',
@@ -15,14 +20,25 @@ const { stdout, stderr } = spawnSync('npm', ['audit', ...options], {
 const report = parsed();
 
 if (report.auditReportVersion !== undefined) {
-  const found = Object.values(report.vulnerabilities).map(lineOf);
-  const count = report.metadata.dependencies.prod;
-  if (found.length === 0) console.log(`No known vulnerability in ${count} dependencies.`);
+  const found = Object.values(report.vulnerabilities)
+    .filter(({ nodes }) => nodes.some((path) => shipped.has(path)))
+    .map(lineOf);
+  if (found.length === 0) console.log(`No known vulnerability in ${shipped.size} dependencies.`);
   else fail([...found, 'Update these dependencies, or take others.'].join('\n'));
 } else if (isUnanswered(report)) {
   console.log(`Vulnerabilities were not checked, because no registry answered: ${reasonOf(report)}.`);
 } else {
   fail(`npm audit failed: ${report.error?.summary || report.message || stderr}`);
+}
+
+/** The console's packages are development dependencies, because an installation has only its built files. */
+function pathsOfShipped() {
+  const bundled = new Set(bundledPackages().map(({ name, version }) => `${name} ${version}`));
+  return new Set(
+    lockedPackages()
+      .filter(({ name, version, isDevelopment }) => !isDevelopment || bundled.has(`${name} ${version}`))
+      .map(({ path }) => path),
+  );
 }
 
 function parsed() {

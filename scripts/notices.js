@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundledPackages, lockedPackages } from './packages.js';
 
 /**
  * Writes dist/THIRD-PARTY-NOTICES.md: the licences of the packages that the service runs with, and of those whose code
@@ -25,21 +26,17 @@ and libraries of theirs: ICU, libxml2, libxslt, OpenSSL, OSSP uuid, XZ Utils and
 
 /** The packages that `npm ci --omit=dev` installs here. Binaries of other platforms are not there. */
 function installed() {
-  const { packages: locked } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  return Object.entries(locked)
-    .filter(([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link)
-    .filter(([path]) => existsSync(join(root, path)))
-    .map(([path, { version }]) => {
+  return lockedPackages()
+    .filter(({ path, isDevelopment }) => !isDevelopment && existsSync(join(root, path)))
+    .map(({ path, version }) => {
       const { name, license, licenses, author } = manifestOf(path);
       const identifier = license ?? licenses?.map(({ type }) => type).join(' OR ');
       return { name, version, identifier, author: author?.name ?? author, texts: textsIn(path) };
     });
 }
 
-/** The packages in the console, as Vite lists them. */
 function bundled() {
-  const list = JSON.parse(readFileSync(join(root, 'dist/console/licenses.json'), 'utf8'));
-  return list.map(({ name, version, identifier, text }) => ({
+  return bundledPackages().map(({ name, version, identifier, text }) => ({
     name,
     version,
     identifier,

@@ -1,6 +1,6 @@
 /**
  * Returns the changelog with all that is under Unreleased in the section of a version, whose day is `day`. Entries are
- * added to its parts (Added, Changed, …), and a section that is not there is made.
+ * added to its parts (Added, Changed, …), what precedes them to its introduction, and a section that is not there is made.
  */
 export function released(text, version, day) {
   const [head, ...sections] = text.split(/^(?=## )/m);
@@ -8,8 +8,9 @@ export function released(text, version, day) {
   if (!unreleased?.startsWith('## Unreleased\n')) throw new Error('The first section is not Unreleased');
   const hasSection = next?.startsWith(`## ${version} - `) ?? false;
   const section = hasSection ? partsOf(next) : new Map([['', []]]);
-  section.set('', [`## ${version} - ${day}`, ...section.get('').slice(1)]);
-  for (const [part, lines] of partsOf(unreleased)) {
+  const added = partsOf(unreleased);
+  section.set('', [`## ${version} - ${day}`, ...section.get('').slice(1), ...added.get('').slice(1)]);
+  for (const [part, lines] of added) {
     if (part !== '') section.set(part, [...(section.get(part) ?? [part, '']), ...lines.slice(2)]);
   }
   const parts = [...section.values()].map((lines) => lines.join('\n'));

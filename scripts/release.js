@@ -18,12 +18,13 @@ const [command] = process.argv.slice(2);
 
 const changelog = fileURLToPath(new URL('../CHANGELOG.md', import.meta.url));
 if (command === 'changelog') {
+  for (const line of missingInVersion()) throw new Error(line);
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(changelog, released(readFileSync(changelog, 'utf8'), version, today));
 } else if (command === 'runs') {
   writeFileSync(page, await format(withList(tree), { parser: 'markdown', printWidth: 110 }));
 } else if (command === 'check') {
-  const missing = [...missingInChangelog(), ...missingInGit(), ...missingRuns()];
+  const missing = [...missingInChangelog(), ...missingInVersion(), ...missingInGit(), ...missingRuns()];
   for (const line of missing) console.log(`missing: ${line}`);
   if (missing.length === 0)
     console.log(`Nothing is missing. Run .ci/run, then: git tag --annotate v${version}`);
@@ -43,12 +44,13 @@ function missingInChangelog() {
   ].filter(Boolean);
 }
 
+function missingInVersion() {
+  const isTagged = git('tag', '--list', `v${version}`) !== '';
+  return isTagged ? [`v${version} is a tag already; a release needs a new version`] : [];
+}
+
 function missingInGit() {
-  return [
-    git('status', '--porcelain') !== '' && 'some files are not committed',
-    git('tag', '--list', `v${version}`) !== '' &&
-      `v${version} is a tag already; a release needs a new version`,
-  ].filter(Boolean);
+  return git('status', '--porcelain') === '' ? [] : ['some files are not committed'];
 }
 
 function missingRuns() {

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { commandOf } from './config/package.js';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
+import { warningsOfSmallSettings } from './config/small-settings.js';
 import { ApiDocument } from './http/openapi/api-document.js';
 import { warningOfNode } from './internals/node-version.js';
 import { type RunningService, startService } from './service.js';
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
   process.stdout.write(startupBanner(service, config));
   const warning = warningOfNode(process.versions.node);
   if (warning !== undefined) new Logger('Node').warn(warning);
+  for (const sentence of warningsOfSmallSettings(config)) new Logger('Settings').warn(sentence);
   describeApiSoon(service);
 }
 

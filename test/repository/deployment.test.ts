@@ -160,6 +160,12 @@ describe('the compose file', () => {
     );
   });
 
+  it('is stopped as slowly as one container', () => {
+    const config = loadConfig({});
+    const [, seconds] = /docker run .*--stop-timeout (\d+) /.exec(read('docs/deploying.md'))!;
+    expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
+  });
+
   it('mounts the folder of models.yaml, because a mounted file does not change when it is replaced', () => {
     const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
     expect(service.volumes).toContain(`./config:${folder}:ro`);

@@ -63,6 +63,20 @@ describe('the changelog of a release', () => {
     );
   });
 
+  it('keeps the paragraphs before the first part', () => {
+    const noted = first.replace(
+      '## Unreleased\n\n',
+      '## Unreleased\n\nUpgrade nodes of role `api` first.\n\n',
+    );
+    const section = '## 1.0.0 - 2030-01-01\n\nThe first.\n\n### Added\n\n- a\n';
+    expect(released(`${noted}${section}`, '1.0.0', '2030-02-01')).toContain(
+      '## 1.0.0 - 2030-02-01\n\nThe first.\n\nUpgrade nodes of role `api` first.\n\n### Added\n\n- a\n- b\n',
+    );
+    expect(released(`${noted}${section}`, '1.1.0', '2030-02-01')).toContain(
+      '## 1.1.0 - 2030-02-01\n\nUpgrade nodes of role `api` first.\n\n### Added\n\n- b\n',
+    );
+  });
+
   it('gets a section if the version has none', () => {
     const older = '## 1.0.0 - 2030-01-01\n\n### Added\n\n- a\n';
     const [begin, entries] = first.split('## Unreleased\n\n');
