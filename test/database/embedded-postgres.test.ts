@@ -9,6 +9,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { EmbeddedPostgres, ServerInUse } from '../../src/embedded-postgres/embedded-postgres.js';
 import { serverPid, temporaryDirectory } from '../support/data-directory.js';
@@ -16,6 +17,7 @@ import { until } from '../support/index.js';
 
 let dataDir: string;
 const servers: EmbeddedPostgres[] = [];
+beforeAll(() => Logger.overrideLogger(false));
 beforeAll(async () => (dataDir = join(await temporaryDirectory(), 'data')));
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import type pg from 'pg';
 import { NotifyChannel } from '../../src/database/notify-channel.js';
 import { createTestDatabase, type TestDatabase, until } from '../support/index.js';
@@ -14,6 +15,7 @@ let channel: NotifyChannel;
 let reconnections: number;
 const received: string[] = [];
 
+beforeAll(() => Logger.overrideLogger(false));
 beforeEach(async () => {
   database = await createTestDatabase();
   channel = new NotifyChannel(database.url);
