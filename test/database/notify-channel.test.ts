@@ -65,7 +65,7 @@ test.each(['error', 'end'])(
 
 test('a message that fails late on a lost connection leaves the new connections open', async () => {
   const old = connections();
-  let fail = (_: Error): void => undefined;
+  let fail: (error: Error) => void = () => undefined;
   old.sending.query = (() => new Promise((_, reject) => (fail = reject))) as pg.Client['query'];
   channel.sendNow('test', 'lost');
   const current = await reconnected();
