@@ -87,8 +87,8 @@ export function parsePlainUrl(value: string): string {
 }
 
 /**
- * For a URL that others are appended to. Returns it as browsers write it, with scheme and host in lower case, and without
- * slashes at the end.
+ * For a URL that paths are appended to. Returns it as browsers write it, with scheme and host in lower case, and
+ * without slashes at the end.
  */
 export function parseBaseUrl(value: string): string {
   const { origin, pathname } = new URL(parsePlainUrl(value));

@@ -154,7 +154,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Returns a function that says when a start gives up. It waits as long as a server recovers, and reports that once. */
+  /** Returns a function that says when a start gives up: never while a server recovers, which is reported once. */
   private patience({ report }: StartOptions): (refusal: Refusal) => boolean {
     const { name, log } = this.directory;
     const beganAt = performance.now();
