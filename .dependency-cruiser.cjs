@@ -137,7 +137,7 @@ const rooms = {
     'errors',
     'tools',
   ],
-  health: ['files', 'queue', 'database', 'http', 'config', 'errors'],
+  health: ['files', 'queue', 'database', 'http', 'config', 'errors', 'tools'],
   console: ['config', 'errors'],
 };
 

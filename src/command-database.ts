@@ -47,6 +47,8 @@ export function withDatabase<T>(
   });
 }
 
+const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+
 export interface CommandOptions extends ReachOptions {
   signal: AbortSignal;
   report: (sentence: string) => void;
@@ -66,7 +68,7 @@ export async function withServer<T>(
   try {
     return await work(running ?? (await startOrFind(embedded!, config.dataDir)), {
       signal: start.signal,
-      report: (sentence) => void process.stderr.write(`${sentence}\n`),
+      report,
       // A person waits for the answer of a command.
       waitMs: 0,
     });
@@ -80,7 +82,7 @@ export async function withServer<T>(
 /** A service that began its start shortly before this command owns the server by now, and has written its address. */
 async function startOrFind(embedded: EmbeddedPostgres, dataDir: string): Promise<string> {
   try {
-    return await embedded.start(start.signal);
+    return await embedded.start({ signal: start.signal, report });
   } catch (error) {
     const running = error instanceof ServerInUse ? await urlOfRunningServer(dataDir) : undefined;
     if (running === undefined) throw error;

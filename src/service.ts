@@ -64,9 +64,9 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
       await embedded?.stop();
     })());
   try {
-    const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
     const log = await createLog(config);
     const report = (sentence: string): void => log.logger.warn({ context: 'Database' }, sentence);
+    const databaseUrl = config.databaseUrl ?? (await embedded!.start({ signal, report }));
     const database = await openDatabase(databaseUrl, config.databaseDirectUrl, {
       isAllowed: config.migrate,
       signal,

@@ -73,7 +73,7 @@ export interface Batch {
   /** Bytes of the stored segments of each file. */
   outputBytes: number;
   errorBytes: number;
-  /** The beginning of the URL that it was submitted to. null: PUBLIC_BASE_URL. */
+  /** The beginning of URLs about it. null: none was recorded, as in 1.0.0 with PUBLIC_BASE_URL. */
   baseUrl: string | null;
 }
 

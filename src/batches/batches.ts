@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Caller, rankOf } from '../auth/caller.js';
-import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { newId } from '../database/new-id.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -40,7 +39,6 @@ export class Batches {
 
   constructor(
     private readonly database: Database,
-    private readonly config: Config,
     private readonly newRequests: NewRequests,
     private readonly files: Files,
     private readonly uploads: Uploads,
@@ -80,7 +78,7 @@ export class Batches {
       fingerprint,
       windowSeconds,
       priority: rankOf(priority),
-      baseUrl: this.config.publicBaseUrl === undefined ? base : null,
+      baseUrl: base,
       idempotencyKey: idempotencyKey ?? null,
     };
     let added: Batch | undefined;

@@ -155,7 +155,7 @@ export class LineSubmissions {
     try {
       const model = this.newRequests.modelNamed(caller, modelId ?? batch.modelId ?? undefined);
       const checked = await this.checked(model, input, caller);
-      const made = this.newRequests.of(caller, model, checked, optionsOf(batch), batch.baseUrl ?? '');
+      const made = this.newRequests.of(caller, model, checked, optionsOf(batch), batch.baseUrl);
       // The batch has its own time, and cancels what still waits then.
       return { ...line, request: { ...made, expiresMs: null }, refused: null };
     } catch (error) {

@@ -15,6 +15,8 @@ it.each<[string, string, Partial<Config>]>([
   ['BOOTSTRAP_API_KEY', 'k'.repeat(16), { bootstrapApiKey: 'k'.repeat(16) }],
   ['ROLE', 'API', { role: 'api' }],
   ['PUBLIC_BASE_URL', 'https://queue.example//', { publicBaseUrl: 'https://queue.example' }],
+  ['PUBLIC_BASE_URL', 'HTTPS://Queue.Example:443/Api/', { publicBaseUrl: 'https://queue.example/Api' }],
+  ['S3_ENDPOINT', 'HTTP://Store.Example:9000', { s3Endpoint: 'http://store.example:9000' }],
   ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: ['loopback', '10.0.0.0/8'] }],
   ['MAX_BODY_BYTES', '2m', { maxBodyBytes: 2 * 1024 ** 2 }],
   ['RATE_LIMIT_SUBMIT', 'off', { rateLimitSubmit: [] }],
@@ -42,6 +44,9 @@ it.each([
   ['DATABASE_PREPARED_STATEMENTS', 'yes', 'expected one of on, off'],
   ['BOOTSTRAP_API_KEY', 'hush hush hush hush', 'expected 16 to 200 printable characters without spaces'],
   ['ROLE', 'boss', 'expected one of all, api, scheduler'],
+  ['PUBLIC_BASE_URL', 'https://queue.example/?a', 'expected a URL without a query (?) and a fragment (#)'],
+  ['PUBLIC_BASE_URL', 'https://queue.example/#a', 'expected a URL without a query (?) and a fragment (#)'],
+  ['S3_ENDPOINT', 'https://store.example?', 'expected a URL without a query (?) and a fragment (#)'],
   [
     'TRUST_PROXY',
     'proxy',

@@ -21,6 +21,7 @@ import {
   parseSwitch,
   parseTimer,
   parseDatabaseUrl,
+  parseBaseUrl,
   parsePlainUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
@@ -56,8 +57,7 @@ export class Config {
   @Setting('MODELS_FILE') modelsFile = 'models.yaml';
   @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler')) role: Role = 'all';
 
-  @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parsePlainUrl(url).replace(/\/+$/, '')))
-  publicBaseUrl: string | undefined;
+  @Setting('PUBLIC_BASE_URL', Parsed(parseBaseUrl)) publicBaseUrl: string | undefined;
 
   @Setting('TRUST_PROXY', Parsed(parseAddressList)) trustProxy: boolean | number | string[] = false;
   @Setting('MAX_BODY_BYTES', Parsed(parseBytes)) maxBodyBytes = 10 * 1024 * 1024;
@@ -80,8 +80,7 @@ export class Config {
   /** Where files are stored: below `dataDir`, or in a bucket. */
   @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
   /** Endpoint of a store other than Amazon's. Its buckets are then named in the path. */
-  @Setting('S3_ENDPOINT', Parsed((url: string) => parsePlainUrl(url).replace(/\/+$/, '')))
-  s3Endpoint: string | undefined;
+  @Setting('S3_ENDPOINT', Parsed(parseBaseUrl)) s3Endpoint: string | undefined;
 
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';

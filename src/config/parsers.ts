@@ -86,6 +86,16 @@ export function parsePlainUrl(value: string): string {
   return value;
 }
 
+/**
+ * For a URL that paths are appended to. Returns it as browsers write it, with scheme and host in lower case, and
+ * without slashes at the end.
+ */
+export function parseBaseUrl(value: string): string {
+  const { origin, pathname } = new URL(parsePlainUrl(value));
+  if (/[?#]/.test(value)) throw new Error('expected a URL without a query (?) and a fragment (#)');
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 const byteUnits: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 
 /** Bytes: `10485760`, `512k`, `10m`. */

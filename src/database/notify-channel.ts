@@ -38,6 +38,8 @@ export class NotifyChannel {
   private readonly log = new Logger(NotifyChannel.name);
   private listening: pg.Client | undefined;
   private sending: pg.Client | undefined;
+  /** Both, and one that is being opened. Errors of any other client are ignored, because it was given up. */
+  private readonly clients = new Set<pg.Client>();
   private listener: ChannelListener | undefined;
   private readonly topics = new Map<string, (body: string) => void>();
   /** Messages that were collected and could not be sent. */
@@ -71,7 +73,7 @@ export class NotifyChannel {
 
   /** Sends at once, not batched with the queue's messages. The message is lost while the channel is down. */
   sendNow(topic: string, body: string): void {
-    this.notify([`${topic} ${body}`]).catch(() => this.reconnect());
+    this.notify([`${topic} ${body}`]).catch(() => undefined);
   }
 
   async start(listener: ChannelListener): Promise<void> {
@@ -123,16 +125,23 @@ export class NotifyChannel {
     } catch {
       // Sending twice is harmless. Without sending, the others would wait until they next check by themselves.
       this.flushDue = true;
-      this.reconnect();
     } finally {
       this.flushing = false;
       this.scheduleFlush();
     }
   }
 
+  /** A message that fails loses the connection that it was sent on. */
   private async notify(payloads: string[]): Promise<void> {
-    // Not a named statement, because a pooler may lose prepared statements.
-    await this.sending?.query(notifyAll, [channel, payloads]);
+    const { sending } = this;
+    if (sending === undefined) return;
+    try {
+      // Not a named statement, because a pooler may lose prepared statements.
+      await sending.query(notifyAll, [channel, payloads]);
+    } catch (error) {
+      this.lose(sending);
+      throw error;
+    }
   }
 
   private async connect(): Promise<void> {
@@ -168,21 +177,26 @@ export class NotifyChannel {
       pipeline: true,
       application_name: 'nowserving channel',
     });
-    client.on('error', () => this.reconnect());
-    client.on('end', () => this.reconnect());
+    this.clients.add(client);
+    client.on('error', () => this.lose(client));
+    client.on('end', () => this.lose(client));
     await client.connect();
     return client;
   }
 
   private async disconnect(): Promise<void> {
-    const clients = [this.listening, this.sending];
+    const clients = [...this.clients];
+    this.clients.clear();
     this.listening = this.sending = undefined;
     for (const client of clients) {
-      client?.removeAllListeners('end');
       // A half-open connection never answers the termination message, so the wait is bounded.
-      const ended = client?.end().catch(() => undefined);
+      const ended = client.end().catch(() => undefined);
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200).unref())]);
     }
+  }
+
+  private lose(client: pg.Client): void {
+    if (this.clients.has(client)) this.reconnect();
   }
 
   private reconnect(): void {
@@ -225,7 +239,7 @@ export class NotifyChannel {
     };
     await this.notify(['']).then(
       () => setTimeout(look, selfTestPatienceMs).unref(),
-      () => this.reconnect(),
+      () => undefined,
     );
   }
 

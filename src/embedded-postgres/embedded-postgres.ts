@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { DataDirectory, type ServerUser } from './data-directory.js';
-import { freeCluster, isAlive, OwnerLock, stopServer } from './ownership.js';
+import { DataDirectory, type ServerUser, type StartOptions } from './data-directory.js';
+import { freeCluster, isAlive, OwnerLock, type Refusal, stopServer } from './ownership.js';
 import {
   assertReachable,
   findBinaries,
@@ -17,8 +17,6 @@ import {
 } from './server-program.js';
 import { serverSettings } from './server-settings.js';
 
-/** Time limit of a start, including recovery after a crash. */
-const startPatienceMs = 60_000;
 const retryMs = 50;
 /** Pause between the end of a server and the start of the next. */
 const restartMs = 1_000;
@@ -31,6 +29,8 @@ export class ServerInUse extends Error {}
  * process.
  */
 export class EmbeddedPostgres {
+  /** Time limit of a start, besides the recovery after a crash. */
+  patienceMs = 60_000;
   private readonly directory: DataDirectory;
   private lock: OwnerLock | undefined;
   private pid: number | undefined;
@@ -47,13 +47,13 @@ export class EmbeddedPostgres {
   }
 
   /** Starts the server and returns its URL. The first start initialises the directory. */
-  async start(signal?: AbortSignal): Promise<string> {
+  async start(options: StartOptions = {}): Promise<string> {
     this.stopping = new AbortController();
     const binaries = await findBinaries();
     const user = this.directory.userOf(await findUser());
     this.directory.prepare(user);
     assertReachable([binaries.postgres, this.directory.clusterDir], user);
-    return this.directory.withStartLock(() => this.startAlone(binaries, user, signal), signal);
+    return this.directory.withStartLock(() => this.startAlone(binaries, user, options), options);
   }
 
   async stop(): Promise<void> {
@@ -68,26 +68,29 @@ export class EmbeddedPostgres {
   private async startAlone(
     binaries: PostgresBinaries,
     user: ServerUser,
-    signal: AbortSignal | undefined,
+    options: StartOptions,
   ): Promise<string> {
     const { name, clusterDir, urlFile } = this.directory;
-    if (!(await freeCluster(clusterDir, (port) => this.url(port), signal))) {
+    const { signal } = options;
+    const hasCluster = existsSync(join(clusterDir, 'PG_VERSION'));
+    if (!hasCluster) this.directory.createPassword();
+    if (!(await freeCluster(clusterDir, (port) => this.url(port), this.patience(options), signal))) {
       throw new ServerInUse(
         `Another service is running on the data directory ${name}. ` +
           'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',
       );
     }
-    if (existsSync(join(clusterDir, 'PG_VERSION'))) {
+    if (hasCluster) {
       await refuseOtherVersion(this.directory, binaries.postgres);
     } else {
       await initialiseCluster(this.directory, binaries.initdb, user, signal);
     }
     const port = await freePort();
+    const url = this.url(port);
     const child = this.spawnServer(binaries.postgres, port, user);
     this.pid = child.pid;
     process.once('exit', this.stopAtExit);
-    const url = this.url(port);
-    await this.untilReady(url, child, signal);
+    await this.untilReady(url, child, options);
     void this.keepRunning(child, () => this.spawnServer(binaries.postgres, port, user));
     writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
     return url;
@@ -129,23 +132,41 @@ export class EmbeddedPostgres {
   }
 
   /** The server is ready when this process gets the lock that shows other services who owns the server. */
-  private async untilReady(url: string, child: ChildProcess, signal: AbortSignal | undefined): Promise<void> {
+  private async untilReady(url: string, child: ChildProcess, options: StartOptions): Promise<void> {
     const { name, log } = this.directory;
-    const deadline = performance.now() + startPatienceMs;
-    this.lock = new OwnerLock();
-    while (!(await this.lock.take(url))) {
+    const { signal } = options;
+    const isOver = this.patience(options);
+    this.lock = new OwnerLock((work, released) => this.directory.withStartLock(work, { signal: released }));
+    for (;;) {
+      const answer = await this.lock.take(url);
+      if (answer === 'taken') return;
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
         this.pid = undefined;
         const said = readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ');
         throw new Error(`PostgreSQL did not start in ${name}: ${said}`);
       }
-      if (performance.now() > deadline) {
+      if (isOver(answer)) {
         await this.stop();
         throw new Error(`PostgreSQL did not become ready in ${name}; see ${log}`);
       }
       if (signal?.aborted) await this.stop();
       await delay(retryMs, undefined, { signal });
     }
+  }
+
+  /** Returns a function that says when a start gives up: never while a server recovers, which is reported once. */
+  private patience({ report }: StartOptions): (refusal: Refusal) => boolean {
+    const { name, log } = this.directory;
+    const beganAt = performance.now();
+    let isReported = false;
+    return (refusal) => {
+      if (performance.now() - beganAt < this.patienceMs) return false;
+      if (refusal !== 'starting') return true;
+      if (!isReported)
+        report?.(`Waiting for PostgreSQL in ${name}, which recovers from a crash; see ${log}.`);
+      isReported = true;
+      return false;
+    };
   }
 
   /** A process that exits at once cannot wait. The server then shuts down by itself. */

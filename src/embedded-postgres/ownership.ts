@@ -6,9 +6,13 @@ import pg from 'pg';
 const ownerLock = 0x6e6f7773;
 const retakeMs = 500;
 const stopPatienceMs = 30_000;
-/** How long to wait for a server that exists but is not ready, for example during recovery. */
-const recoveryPatienceMs = 60_000;
 const retryMs = 200;
+
+/** SQLSTATE of a server that starts, recovers or stops. */
+const cannotConnectNow = '57P03';
+
+/** `owned`: a service holds the lock. `starting`: the server starts or recovers, and takes no sessions yet. */
+export type Refusal = 'owned' | 'starting' | 'no answer';
 
 /**
  * Shows other processes that the embedded server is in use, as long as this process lives. Retakes the lock after a
@@ -16,54 +20,69 @@ const retryMs = 200;
  */
 export class OwnerLock {
   private session: pg.Client | undefined;
-  private released = false;
+  private retaking: Promise<void> | undefined;
+  private readonly released = new AbortController();
 
-  /** False: the server is not ready, or another service holds the lock. */
-  async take(url: string): Promise<boolean> {
+  /** `withStartLock`: runs work while no other process starts a server in the directory. */
+  constructor(
+    private readonly withStartLock: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>,
+  ) {}
+
+  async take(url: string): Promise<'taken' | Refusal> {
     const session = await lockedSession(url);
-    if (typeof session === 'string') return false;
+    if (typeof session === 'string') return session;
     this.session = session;
-    session.once('end', () => void this.takeAgain(url));
-    return true;
+    session.once('end', () => {
+      this.retaking = this.takeAgain(url);
+    });
+    return 'taken';
   }
 
   async release(): Promise<void> {
-    this.released = true;
+    this.released.abort();
+    await this.retaking;
     await this.session?.end().catch(() => undefined);
   }
 
+  /** Until it has the lock again, a start of another process would take the server for one that was left behind. */
   private async takeAgain(url: string): Promise<void> {
-    while (!this.released) {
-      await delay(retakeMs, undefined, { ref: false });
-      if (this.released || (await this.take(url))) return;
-    }
+    const { signal } = this.released;
+    if (signal.aborted) return;
+    const retake = async (): Promise<void> => {
+      while (!signal.aborted) {
+        await delay(retakeMs, undefined, { ref: false, signal }).catch(() => undefined);
+        if (signal.aborted || (await this.take(url)) === 'taken') return;
+      }
+    };
+    // On a full disk there is no start lock, and other starts fail too.
+    await this.withStartLock(retake, signal).catch(retake);
   }
 }
 
 /**
  * Stops a server left behind by a killed service, and removes a pid file left behind by a dead server. False: another
- * service uses the server, which keeps running.
+ * service uses the server, which keeps running. `isOver`: whether to give up after this answer of the server.
  */
 export async function freeCluster(
   clusterDir: string,
   urlOf: (port: string) => string,
+  isOver: (refusal: Refusal) => boolean,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const pidFile = join(clusterDir, 'postmaster.pid');
-  const deadline = performance.now() + recoveryPatienceMs;
   while (existsSync(pidFile)) {
     const [pidLine, , , port] = readFileSync(pidFile, 'utf8').split('\n');
     const pid = Number(pidLine);
     const session = await lockedSession(urlOf(port || '0'));
     if (session === 'owned') return false;
-    if (session !== 'no answer') {
+    if (typeof session !== 'string') {
       await session.end().catch(() => undefined);
       await stopServer(pid);
       break;
     }
     // PostgreSQL trusts a pid file even if another process has that id now, for example after a reboot.
     if (!mayBeServer(pid)) rmSync(pidFile, { force: true });
-    else if (performance.now() > deadline) break;
+    else if (isOver(session)) break;
     else await delay(retryMs, undefined, { signal });
   }
   return true;
@@ -89,8 +108,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns a session that has taken the lock. `owned`: a service holds it. */
-async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no answer'> {
+/** Returns a session that has taken the lock. */
+async function lockedSession(url: string): Promise<pg.Client | Refusal> {
   const session = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
@@ -98,14 +117,15 @@ async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no ans
     application_name: 'nowserving owner',
   });
   session.on('error', () => undefined);
-  let answer: 'owned' | 'no answer' = 'no answer';
+  let answer: Refusal = 'no answer';
   try {
     await session.connect();
     const { rowCount } = await session.query('SELECT WHERE pg_try_advisory_lock($1)', [ownerLock]);
     if (rowCount === 1) return session;
     answer = 'owned';
-  } catch {
-    // the server is down or not ready
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (code === cannotConnectNow && !message.includes('shutting down')) answer = 'starting';
   }
   await session.end().catch(() => undefined);
   return answer;

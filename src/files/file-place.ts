@@ -26,7 +26,16 @@ export class FilePlace {
 
   /** Returns why existing files cannot be read from here. undefined: they can, or there are none. */
   async fault(): Promise<string | undefined> {
-    const place = await placeOfFiles(this.database);
+    return this.faultAt(await this.placeOfFiles());
+  }
+
+  /** Returns the place of the stored files. undefined: there are none. */
+  placeOfFiles(): Promise<string | undefined> {
+    return placeOfFiles(this.database);
+  }
+
+  /** Returns why files at this place cannot be read from here. Does not use the database. */
+  async faultAt(place: string | undefined): Promise<string | undefined> {
     if (place === undefined) return undefined;
     const own = await this.store.place().catch(() => undefined);
     return own === place ? undefined : elsewhere;

@@ -7,6 +7,7 @@ import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
+import { localUrl } from '../http/listen.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 import { fileNameOf, isContentType, nameForType } from './file-name.js';
 import { FilePlace } from './file-place.js';
@@ -211,7 +212,7 @@ export class Files {
     const owner = await readOwner(this.database, requestId);
     if (owner === undefined) throw new DomainError('unknown_request', 'There is no such request.');
     const { publicBaseUrl, host, port } = this.config;
-    return { keyId: owner.keyId, base: publicBaseUrl ?? owner.baseUrl ?? `http://${host}:${port}` };
+    return { keyId: owner.keyId, base: publicBaseUrl ?? owner.baseUrl ?? localUrl(host, port) };
   }
 }
 

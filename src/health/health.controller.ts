@@ -28,8 +28,8 @@ export class HealthController {
     description:
       'The call checks that the database answers within two seconds, that its schema is up to date, and that ' +
       'this node and the others keep files in the same place. It also checks that the disk of the database ' +
-      'accepts writes, and that the service is not shutting down. If a check fails, the answer is 503, and ' +
-      '`checks` names it.',
+      'accepts writes, and that the service is not shutting down. A check that takes longer than two seconds ' +
+      'has failed. If a check fails, the answer is 503, and `checks` names it.',
     security: [],
   })
   @ApiOkResponse({ description: 'The service can take requests.', type: ReadinessDto })

@@ -25,7 +25,7 @@ export class ReadinessChecksDto {
   migrations!: ReadinessCheckDto;
 
   @ApiProperty({
-    description: 'This node can read the stored files, or there are none.',
+    description: 'This node can read the stored files, or there are none. The disk of DATA_DIR answers.',
     type: ReadinessCheckDto,
   })
   files!: ReadinessCheckDto;

@@ -1,34 +1,40 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { migrations } from '../database/data-source.js';
 import { Database } from '../database/database.js';
 import type { Statement } from '../database/statement.js';
+import { DatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { DatabaseDisk } from '../files/database-disk.js';
 import { FilePlace } from '../files/file-place.js';
 import { Draining } from '../http/draining.js';
 import { Cluster } from '../queue/cluster/cluster.js';
-import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
+import { within } from '../tools/within.js';
+import type { ReadinessCheckDto, ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
 const readMigrations: Statement = { name: 'read_migrations', text: 'SELECT name FROM migrations' };
 
-/** A check of the database that takes longer counts as failed. */
+/** A check that takes longer counts as failed. */
 const patienceMs = 2_000;
-/** The database is checked at most once in this time, however often readiness is requested. */
+/** The checks run at most once in this time, however often readiness is requested. */
 const freshMs = 500;
 
-type DatabaseChecks = Omit<ReadinessChecksDto, 'accepting'>;
+/** The result of all checks but the last, which needs no look. */
+interface Found {
+  checks: Omit<ReadinessChecksDto, 'accepting'>;
+  /** Without the database the other checks are unknown. */
+  isCutOff: boolean;
+  /** Why checks failed, as sentences. */
+  faults: readonly string[];
+  /** What prevents no requests, as sentences. */
+  notes: readonly string[];
+}
 
-const lost: DatabaseChecks = {
-  database: { status: 'down' },
-  migrations: { status: 'down' },
-  files: { status: 'down' },
-  storage: { status: 'down' },
-};
-
-const unreached =
-  'The database does not answer within 2 s, so the other checks are unknown. Check that PostgreSQL runs and can be ' +
-  'reached at DATABASE_URL. Accepted requests are not lost.';
+const unreachable = 'Check that PostgreSQL runs and can be reached at DATABASE_URL.';
+const lateDatabase = `The database does not answer within 2 s. ${unreachable}`;
+const lateDisk = 'The disk of the database does not answer within 2 s. The operator has to check it.';
+const lateFiles =
+  'The disk of DATA_DIR does not answer within 2 s, so files can be neither stored nor read. The operator has to ' +
+  'check it.';
 
 /**
  * Knows whether this node can take requests: the database answers in time, its schema and its files are the service's,
@@ -36,12 +42,11 @@ const unreached =
  */
 @Injectable()
 export class Readiness {
-  /** Only one check runs at a time, even if it hangs. */
-  private looking: Promise<DatabaseChecks> | undefined;
-  private last: { checks: DatabaseChecks; at: number } | undefined;
-  private fileFault: string | undefined;
-  private storageFault: string | undefined;
-  private shortage: string | undefined;
+  private looking: Promise<Found> | undefined;
+  private last: { found: Found; at: number } | undefined;
+  private readonly ofDatabase = new BoundedCheck(() => this.lookAtDatabase());
+  private readonly ofStorage = new BoundedCheck(async () => ({ fault: await this.disk.fault() }));
+  private readonly ofFiles = new BoundedCheck((place: string | undefined) => this.lookAtFiles(place));
 
   constructor(
     private readonly database: Database,
@@ -52,18 +57,15 @@ export class Readiness {
   ) {}
 
   async check(): Promise<ReadinessDto> {
-    const database = await this.databaseChecks();
-    const checks = { ...database, accepting: { status: this.draining.isLeaving ? 'down' : 'up' } };
-    // Without the database the other checks are unknown, so the message names only the database.
-    const known = database === lost ? { database: lost.database, accepting: checks.accepting } : checks;
+    const found = await this.recent();
+    const checks = { ...found.checks, accepting: resultOf(!this.draining.isLeaving) };
+    const { database, accepting } = checks;
+    const known = found.isCutOff ? { database, accepting } : checks;
     const down = Object.entries(known).filter(([, { status }]) => status !== 'up');
-    const notes = [...this.notes(), ...(this.shortage === undefined ? [] : [this.shortage])];
+    const notes = [...this.notes(), ...found.notes];
     if (down.length === 0) return { status: 'ok', checks, ...(notes.length > 0 && { notes }) };
     const names = down.map(([name]) => name).join(', ');
-    const why = [database === lost ? unreached : undefined, this.fileFault, this.storageFault].filter(
-      (fault) => fault !== undefined,
-    );
-    throw new DomainError('unavailable', [`Not ready: ${names}.`, ...why].join(' '), {
+    throw new DomainError('unavailable', [`Not ready: ${names}.`, ...found.faults].join(' '), {
       extensions: { checks },
     });
   }
@@ -76,31 +78,83 @@ export class Readiness {
     ];
   }
 
-  private async databaseChecks(): Promise<DatabaseChecks> {
-    if (this.last !== undefined && performance.now() - this.last.at < freshMs) return this.last.checks;
+  private async recent(): Promise<Found> {
+    if (this.last !== undefined && performance.now() - this.last.at < freshMs) return this.last.found;
     this.looking ??= this.look().finally(() => (this.looking = undefined));
-    const checks = await Promise.race([this.looking, delay(patienceMs, lost, { ref: false })]);
-    this.last = { checks, at: performance.now() };
-    return checks;
+    const found = await this.looking;
+    this.last = { found, at: performance.now() };
+    return found;
   }
 
-  private async look(): Promise<DatabaseChecks> {
+  private async look(): Promise<Found> {
     try {
-      const rows = await this.database.query<{ name: string }>(readMigrations);
-      const done = new Set(rows.map(({ name }) => name));
-      const isMigrated = migrations.every((migration) => done.has(migration.name));
-      this.storageFault = await this.disk.fault();
-      this.shortage = this.storageFault === undefined ? await this.disk.shortage() : undefined;
-      this.fileFault = isMigrated ? await this.files.fault() : undefined;
+      const database = await this.ofDatabase.result();
+      if (database === undefined) return cutOff(lateDatabase);
+      // They come after the database, so that a slow one does not make them late.
+      const [storage, files] = await Promise.all([
+        this.ofStorage.result(),
+        this.ofFiles.result(database.place),
+      ]);
+      const { fault: storageFault } = storage ?? { fault: lateDisk };
+      const { fault: fileFault, shortage } = files ?? { fault: lateFiles, shortage: undefined };
       return {
-        database: { status: 'up' },
-        migrations: { status: isMigrated ? 'up' : 'down' },
-        files: { status: this.fileFault === undefined ? 'up' : 'down' },
-        storage: { status: this.storageFault === undefined ? 'up' : 'down' },
+        checks: {
+          database: resultOf(true),
+          migrations: resultOf(database.isMigrated),
+          files: resultOf(fileFault === undefined),
+          storage: resultOf(storageFault === undefined),
+        },
+        isCutOff: false,
+        faults: [fileFault, storageFault].filter((fault) => fault !== undefined),
+        notes: shortage === undefined ? [] : [shortage],
       };
-    } catch {
-      this.fileFault = this.storageFault = this.shortage = undefined;
-      return lost;
+    } catch (error) {
+      // Only statements throw: those of the first check, and the one that tries whether the disk takes writes.
+      return cutOff(databaseFault(error));
     }
   }
+
+  private async lookAtDatabase(): Promise<{ isMigrated: boolean; place: string | undefined }> {
+    const rows = await this.database.query<{ name: string }>(readMigrations);
+    const done = new Set(rows.map(({ name }) => name));
+    const isMigrated = migrations.every((migration) => done.has(migration.name));
+    return { isMigrated, place: isMigrated ? await this.files.placeOfFiles() : undefined };
+  }
+
+  private async lookAtFiles(place: string | undefined): Promise<{ fault?: string; shortage?: string }> {
+    return { fault: await this.files.faultAt(place), shortage: await this.disk.shortage() };
+  }
+}
+
+/** A check that counts as failed after 2 s. It runs once at a time, even if it hangs. */
+class BoundedCheck<Values extends unknown[], Result extends object> {
+  private running: Promise<Result> | undefined;
+
+  constructor(private readonly run: (...values: Values) => Promise<Result>) {}
+
+  /** undefined: it takes longer. */
+  result(...values: Values): Promise<Result | undefined> {
+    this.running ??= this.run(...values).finally(() => (this.running = undefined));
+    return within(patienceMs, this.running, undefined);
+  }
+}
+
+const resultOf = (isUp: boolean): ReadinessCheckDto => ({ status: isUp ? 'up' : 'down' });
+
+/** The text of an unknown error is not shown, because it may name users and hosts. */
+function databaseFault(error: unknown): string {
+  if (error instanceof DatabaseUnavailable)
+    return error.fault === 'away' ? `${error.message} ${unreachable}` : error.message;
+  const { code = 'without a code' } = error as { code?: string };
+  return `The database refuses the statements of this node (${code}). The log of PostgreSQL has the reason.`;
+}
+
+function cutOff(fault: string): Found {
+  const down = resultOf(false);
+  return {
+    checks: { database: down, migrations: down, files: down, storage: down },
+    isCutOff: true,
+    faults: [fault, 'The other checks are unknown. Accepted requests are not lost.'],
+    notes: [],
+  };
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
 import { assertMayUse, type Caller, mayUse, type Priority, rankOf } from '../auth/caller.js';
 import type { Adapter } from '../config/adapter.js';
-import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import { hint } from '../tools/closest.js';
@@ -24,7 +23,6 @@ export class NewRequests {
   constructor(
     private readonly models: ModelsService,
     private readonly clock: Clock,
-    private readonly config: Config,
     private readonly addresses: AddressRule,
   ) {}
 
@@ -55,8 +53,8 @@ export class NewRequests {
     throw new DomainError('forbidden', `The priority ${priority} is not allowed: ${allowed}.`);
   }
 
-  /** `input` was checked. `base`: the beginning of URLs about the request. */
-  of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
+  /** `input` was checked. `base`: the beginning of URLs about the request, if it is known. */
+  of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string | null): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);
     this.assertPriority(caller, priority);
     const waitMs = this.waitMsOf(options);
@@ -71,7 +69,7 @@ export class NewRequests {
       isBounded: caller.maxRunning !== null,
       input,
       expiresMs: expiresMs === null ? null : waitMs + expiresMs,
-      baseUrl: this.config.publicBaseUrl === undefined ? base : null,
+      baseUrl: base,
       ...(bounds !== undefined && { bounds }),
       ...(extras !== undefined && { options: extras }),
     };

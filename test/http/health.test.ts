@@ -1,10 +1,12 @@
 import pg from 'pg';
 import { startTestService, type TestService, until } from '../support/index.js';
+import { DiskSpace } from '../../src/files/disk-space.js';
 import { Draining } from '../../src/http/draining.js';
 
 interface Readiness {
   status: string | number;
   code?: string;
+  detail?: string;
   checks: Record<string, { status: string }>;
 }
 
@@ -64,12 +66,39 @@ test('an unreachable database makes the service unready, but still live, until t
   try {
     await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-    const gone = await unready();
-    expect(gone).toMatchObject({ code: 'unavailable', checks: { database: { status: 'down' } } });
+    const gone = await until(async () => {
+      const [status, readiness] = await ready();
+      return status === 503 && readiness.detail?.includes('55000') && readiness;
+    });
+    expect(gone).toMatchObject({
+      code: 'unavailable',
+      detail: expect.stringMatching(
+        /^Not ready: database\. The database refuses .*log of PostgreSQL/,
+      ) as string,
+      checks: { database: { status: 'down' } },
+    });
     expect((await service.get('/health/live')).status).toBe(200);
   } finally {
     await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     await client.end();
+  }
+  await until(async () => (await ready())[0] === 200);
+});
+
+test('a disk that does not answer fails its own checks, and the database stays up', async () => {
+  const space = service.app.get(DiskSpace);
+  const { measure } = space;
+  const waiting: (() => void)[] = [];
+  space.measure = (folder) => new Promise((done) => waiting.push(() => done(measure(folder))));
+  try {
+    expect(await unready()).toMatchObject({
+      code: 'unavailable',
+      detail: expect.stringMatching(/^Not ready: files\. The disk of DATA_DIR does not answer/) as string,
+      checks: { database: { status: 'up' }, files: { status: 'down' }, storage: { status: 'up' } },
+    });
+  } finally {
+    space.measure = measure;
+    for (const answer of waiting) answer();
   }
   await until(async () => (await ready())[0] === 200);
 });

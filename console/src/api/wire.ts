@@ -7052,7 +7052,7 @@ export interface components {
             database: components["schemas"]["ReadinessCheck"];
             /** @description The schema is the one that this version needs. */
             migrations: components["schemas"]["ReadinessCheck"];
-            /** @description This node can read the stored files, or there are none. */
+            /** @description This node can read the stored files, or there are none. The disk of DATA_DIR answers. */
             files: components["schemas"]["ReadinessCheck"];
             /** @description The disk of the database accepts writes, and that of an embedded database has enough free space. */
             storage: components["schemas"]["ReadinessCheck"];

@@ -14,7 +14,7 @@ export interface Submission {
   input: Buffer;
   /** Milliseconds from the submission on, including the wait until `notBefore`; null: it never expires. */
   expiresMs: number | null;
-  /** The beginning of URLs about it; null: PUBLIC_BASE_URL. */
+  /** The beginning of URLs about it. null: none was recorded, as in 1.0.0 with PUBLIC_BASE_URL. */
   baseUrl?: string | null;
   options?: SubmissionOptions | undefined;
 }
