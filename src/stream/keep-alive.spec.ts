@@ -1,6 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import { NEVER, Subject, of } from 'rxjs';
+import { asyncScheduler, NEVER, Subject, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { keepAlive } from './keep-alive.js';
 
@@ -64,4 +64,20 @@ it('neither drops a client that reads slowly nor sends it comments, until it has
       stream.unsubscribe();
     });
   });
+});
+
+it('spreads the comments of streams that opened at once over 15 seconds', () => {
+  const sent = Array.from({ length: 3_000 }, (): number[] => []);
+  inVirtualTime((pass) => {
+    const streams = sent.map((times) =>
+      NEVER.pipe(keepAlive(client())).subscribe(() => times.push(asyncScheduler.now())),
+    );
+    pass(46_000, () => streams.forEach((stream) => stream.unsubscribe()));
+  });
+  const perStep = new Map<number, number>();
+  for (const time of sent.flat()) perStep.set(time, (perStep.get(time) ?? 0) + 1);
+  expect(Math.max(...perStep.values())).toBeLessThanOrEqual(40);
+  expect(Math.max(...sent.map(([first = Infinity]) => first))).toBe(15_000);
+  const pauses = sent.flatMap(([first = 0, second = 0, third = 0]) => [second - first, third - second]);
+  expect(new Set(pauses)).toEqual(new Set([15_000]));
 });
