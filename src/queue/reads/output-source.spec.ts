@@ -115,6 +115,14 @@ it('reads the table at the end, and reports deleted rows before or after a place
   expect(await after(0)).toBe('gone');
 });
 
+it('ignores a status that is older than the known one', () => {
+  source = new OutputSource({ ...row('IN_PROGRESS', 2), lastEventId: 21 }, read);
+  source.update({ ...row('IN_PROGRESS', 1), lastEventId: 11 });
+  expect(source.row.attempt).toBe(2);
+  source.update({ ...row('IN_QUEUE', 2), lastEventId: 30 });
+  expect(source.row.state).toBe('IN_QUEUE');
+});
+
 it('begins again with the next attempt', async () => {
   table = rows(0, 2);
   expect(await after(0)).toBe('0,1');

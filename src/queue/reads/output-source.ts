@@ -38,8 +38,9 @@ export class OutputSource {
     this.tail = { attempt: row.attempt, first: 0, deltas: [], length: 0 };
   }
 
-  /** Takes the new status. At the end of the request the table is read once more. */
+  /** Takes the status if it is newer than the known one. At the end of the request the table is read once more. */
   update(row: StatusRow): void {
+    if (row.lastEventId <= this.row.lastEventId) return;
     this.row = row;
     if (row.state === 'COMPLETED') this.hints++;
     this.wake();
