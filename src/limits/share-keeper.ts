@@ -149,6 +149,11 @@ export class ShareKeeper {
     return new Promise((settle, reject) => this.wait(budget, { since: now, count, settle, reject }, isLate));
   }
 
+  /** Returns the refusal of this many calls, and counts none. */
+  refusal(subject: LimitSubject, count: number): Admission {
+    return this.book.budgetOf(subject).refusal(this.host.now(), count);
+  }
+
   /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
   admitSome(subject: LimitSubject, count: number): SomeAdmitted | Promise<SomeAdmitted> {
     const now = this.host.now();
