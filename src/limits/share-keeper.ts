@@ -210,8 +210,9 @@ export class ShareKeeper {
     };
   }
 
-  /** Other nodes want a part of these budgets. */
+  /** Other nodes want a part of these budgets. A node that is not registered holds no part of any. */
   onAsked(keys: readonly BudgetKey[]): void {
+    if (!this.isRegistered) return;
     for (const key of keys) this.asked.set(idOf(key), key);
     this.runSoon();
   }
