@@ -69,6 +69,21 @@ test('Retry-After is 1 s while other nodes may release a share, and then the act
   expect(told).toEqual([1, 1, 57]);
 });
 
+test('a refusal that lasts names only the windows that are still used up', () => {
+  const key = { subject: 'key:a', routeClass: 'submit', policy: '2/s,4/m' } as const;
+  const windows: RateLimits = [
+    { name: 'second', limit: 2, windowMs: 1_000 },
+    { name: 'minute', limit: 4, windowMs: 60_000 },
+  ];
+  const budget = new Budget(key, windows);
+  for (const window of budget.windows) window.share = window.window.limit;
+  for (const now of [0, 1_000]) use(budget, 2, now);
+  budget.refuse(1_000);
+  const names = (now: number): string[] | undefined =>
+    budget.standingRefusal(now)?.exhausted.map(({ window }) => window.name);
+  expect([names(1_500), names(3_000)]).toEqual([['second', 'minute'], ['minute']]);
+});
+
 test('a caller that waits for Retry-After is admitted', () => {
   const budget = budgetWith(10, 100);
   use(budget, 10);

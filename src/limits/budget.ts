@@ -262,6 +262,7 @@ export class Budget {
 
   /** Refuses until what this node admitted leaves a window. `inVain`: the other nodes had nothing to give either. */
   refuse(now: number, { inVain = false, count = 1 } = {}): Admission {
+    this.expire(now);
     // Fewer calls may still be admitted.
     if (this.room > 0) return this.refusal(now, count);
     const full = this.windows.filter((window) => !window.hasRoomFor(1));
@@ -279,6 +280,7 @@ export class Budget {
 
   /** Returns the same refusal as `refuse`, without effect on later calls. */
   refusal(now: number, count: number): Admission {
+    this.expire(now);
     return this.admission(false, now, count);
   }
 

@@ -90,8 +90,9 @@ export class Gate {
       const detail = `This call counts as ${calls}, and no more than ${most} are allowed at once. Name at most ${most * idsPerCall} ids in a call.`;
       throw new DomainError('rate_limited', detail, { status: this.config.rateLimitStatus });
     }
-    // The first of them was counted when the call entered.
-    this.judge(await this.keeper.admit(subject, calls - 1), answer);
+    // The first of them was counted when the call entered. A repeated call enters again, so it needs room for all.
+    const admission = await this.keeper.admit(subject, calls - 1);
+    this.judge(admission.admitted ? admission : this.keeper.refusal(subject, calls), answer);
   }
 
   /** Counts the items of a call that entered. The first ones are admitted; `refusal` is the error for the others. */

@@ -212,6 +212,27 @@ it('admits all of several calls or none, and still admits fewer calls that fit',
   expect((await keeper.admit(caller)).admitted).toBe(false);
 });
 
+it('keeps no hint that comes while it is not registered', async () => {
+  let left = false;
+  store.leave = async () => void (left = true);
+  await clock.pass(25_000);
+  expect(left).toBe(true);
+  let looks = 0;
+  const key = {
+    routeClass: 'submit' as const,
+    policy: '10/s',
+    get subject() {
+      looks++;
+      return 'key:b';
+    },
+  };
+  keeper.onAsked([key]);
+  const atOnce = looks;
+  const next = call();
+  await clock.pass(1_500);
+  expect([next.end, looks]).toEqual(['admitted', atOnce]);
+});
+
 /** Starts a keeper that finds another holder, and makes a call for which nothing is free. */
 async function callBeside(other: HolderBeat): Promise<{ end?: string }> {
   registered = [other];

@@ -149,6 +149,11 @@ export class ShareKeeper {
     return new Promise((settle, reject) => this.wait(budget, { since: now, count, settle, reject }, isLate));
   }
 
+  /** Returns the refusal of this many calls, and counts none. */
+  refusal(subject: LimitSubject, count: number): Admission {
+    return this.book.budgetOf(subject).refusal(this.host.now(), count);
+  }
+
   /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
   admitSome(subject: LimitSubject, count: number): SomeAdmitted | Promise<SomeAdmitted> {
     const now = this.host.now();
@@ -205,8 +210,9 @@ export class ShareKeeper {
     };
   }
 
-  /** Other nodes want a part of these budgets. */
+  /** Other nodes want a part of these budgets. A node that is not registered holds no part of any. */
   onAsked(keys: readonly BudgetKey[]): void {
+    if (!this.isRegistered) return;
     for (const key of keys) this.asked.set(idOf(key), key);
     this.runSoon();
   }

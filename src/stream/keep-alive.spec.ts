@@ -1,6 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import { NEVER, Subject, of } from 'rxjs';
+import { asyncScheduler, NEVER, Subject, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { keepAlive } from './keep-alive.js';
 
@@ -49,31 +49,35 @@ it('stops with the stream that it keeps alive', () => {
   });
 });
 
-it('drops a client that has read nothing for a minute, and sends it nothing meanwhile', () => {
+it('neither drops a client that reads slowly nor sends it comments, until it has read what was sent', () => {
   const seen: MessageEvent[] = [];
   const reader = client();
   reader.writableNeedDrain = true;
   inVirtualTime((pass) => {
     const stream = NEVER.pipe(keepAlive(reader)).subscribe((message) => seen.push(message));
-    pass(59_000, () => expect(reader.destroyed).toBe(false));
-    pass(61_000, () => {
-      expect(reader.destroyed).toBe(true);
+    pass(601_000, () => {
+      expect([reader.destroyed, seen]).toEqual([false, []]);
+      reader.writableNeedDrain = false;
+    });
+    pass(616_000, () => {
+      expect(seen).toEqual([{ comment: 'keep-alive' }]);
       stream.unsubscribe();
     });
   });
-  expect(seen).toEqual([]);
 });
 
-it('waits a full minute again for a client that continued to read', () => {
-  const reader = client();
-  reader.writableNeedDrain = true;
+it('spreads the comments of streams that opened at once over 15 seconds', () => {
+  const sent = Array.from({ length: 3_000 }, (): number[] => []);
   inVirtualTime((pass) => {
-    const stream = NEVER.pipe(keepAlive(reader)).subscribe();
-    pass(50_000, () => (reader.writableNeedDrain = false));
-    pass(61_000, () => (reader.writableNeedDrain = true));
-    pass(119_000, () => {
-      expect(reader.destroyed).toBe(false);
-      stream.unsubscribe();
-    });
+    const streams = sent.map((times) =>
+      NEVER.pipe(keepAlive(client())).subscribe(() => times.push(asyncScheduler.now())),
+    );
+    pass(46_000, () => streams.forEach((stream) => stream.unsubscribe()));
   });
+  const perStep = new Map<number, number>();
+  for (const time of sent.flat()) perStep.set(time, (perStep.get(time) ?? 0) + 1);
+  expect(Math.max(...perStep.values())).toBeLessThanOrEqual(40);
+  expect(Math.max(...sent.map(([first = Infinity]) => first))).toBe(15_000);
+  const pauses = sent.flatMap(([first = 0, second = 0, third = 0]) => [second - first, third - second]);
+  expect(new Set(pauses)).toEqual(new Set([15_000]));
 });

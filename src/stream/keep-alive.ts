@@ -4,31 +4,53 @@ import { type MonoTypeOperatorFunction, Observable, type Subscription, interval 
 
 /** Proxies drop connections that are silent for longer. */
 const keepAliveMs = 15_000;
-/** A client that reads nothing for this many ticks is dropped. */
-const patienceTicks = 4;
+/** Comments are sent in this many steps: twenty thousand at once would keep the process busy for half a second. */
+const stepsPerRound = 150;
+/** A step has room for this many streams, or for a few more than its part of all of them. */
+const minRoom = 20;
 
 /** All streams share one timer, so that each costs an entry in a set instead of a subscription. */
-const streams = new Set<() => void>();
-let ticks: Subscription | undefined;
+const steps = Array.from({ length: stepsPerRound }, () => new Set<() => void>());
+let streams = 0;
+/** The index of the step that comes next. */
+let next = 0;
+let timer: Subscription | undefined;
 
-/** Adds a comment line every 15 s, and drops a client that has stopped reading. */
+/**
+ * Adds a comment line every 15 s, unless the client has not read what was sent before. `HttpConnections` closes the
+ * connection of a client that reads too slowly.
+ */
 export function keepAlive(response: Response): MonoTypeOperatorFunction<MessageEvent> {
   return (messages) =>
     new Observable((subscriber) => {
-      let stuckTicks = 0;
-      const tick = (): void => {
-        stuckTicks = response.writableNeedDrain ? stuckTicks + 1 : 0;
-        if (stuckTicks >= patienceTicks) response.destroy();
-        else if (stuckTicks === 0) subscriber.next({ comment: 'keep-alive' });
+      const send = (): void => {
+        if (!response.writableNeedDrain) subscriber.next({ comment: 'keep-alive' });
       };
-      streams.add(tick);
-      ticks ??= interval(keepAliveMs).subscribe(() => streams.forEach((stream) => stream()));
+      const step = latestStep();
+      step.add(send);
+      streams++;
+      timer ??= interval(keepAliveMs / stepsPerRound).subscribe(sendNext);
       messages.subscribe(subscriber);
       return () => {
-        streams.delete(tick);
-        if (streams.size > 0) return;
-        ticks?.unsubscribe();
-        ticks = undefined;
+        step.delete(send);
+        streams--;
+        if (streams > 0) return;
+        timer?.unsubscribe();
+        timer = undefined;
       };
     });
+}
+
+/** Returns the latest of the next 150 steps that has room: the first comment comes after 15 s, or earlier in a crowd. */
+function latestStep(): Set<() => void> {
+  const room = Math.max(minRoom, Math.ceil(streams / stepsPerRound) + 1);
+  let ahead = stepsPerRound - 1;
+  while (steps[(next + ahead) % stepsPerRound]!.size >= room) ahead--;
+  return steps[(next + ahead) % stepsPerRound]!;
+}
+
+function sendNext(): void {
+  const step = steps[next]!;
+  next = (next + 1) % stepsPerRound;
+  for (const send of step) send();
 }

@@ -168,10 +168,13 @@ describe('answers', () => {
     Reflect.deleteProperty(database, 'query');
   });
 
-  it('that a client does not read in time are dropped with their connection', async () => {
+  it.each([
+    ['the response', ''],
+    ['the stream of the output', '/output/stream'],
+  ])('that a client does not read in time are dropped with their connection: %s', async (_, path) => {
     const before = connections.closed.slow;
     Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
-    unread(id);
+    unread(`${id}${path}`);
     await until(() => connections.closed.slow > before, { message: 'the connection is closed' });
     await until(() => allowances.inUse('bytes') === 0, { message: 'nothing is held for it' });
   });

@@ -1,3 +1,4 @@
+import { Shares } from '../../src/limits/shares.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { problemOf, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -49,6 +50,25 @@ test('100 ids count as one call, and a call that exceeds the limit is refused as
   const refused = await ask(300);
   expect([refused.status, refused.headers.get('x-ratelimit-remaining')]).toEqual([403, '0']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
+});
+
+test('a call with many ids that waits for Retry-After is admitted', async () => {
+  const key = await calls.newKey({ rateLimitOther: '10/m' });
+  const ask = (count: number) =>
+    collection.call('POST', '/status', { request_ids: Array.from({ length: count }, unknownId) }, key);
+  const shares = service.app.get(Shares);
+  let aheadMs = 0;
+  shares.now = () => performance.now() + aheadMs;
+  try {
+    expect((await ask(1)).status).toBe(200);
+    aheadMs += 10_000;
+    const refused = await ask(1_000);
+    expect(refused.status).toBe(403);
+    aheadMs += Number(refused.headers.get('retry-after')) * 1_000;
+    expect((await ask(1_000)).status).toBe(200);
+  } finally {
+    Reflect.deleteProperty(shares, 'now');
+  }
 });
 
 test('a call that always exceeds the limit is refused with the largest allowed number of ids', async () => {

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { Pruner } from '../../src/queue/retention/duties/pruner.js';
 import { OutputSources } from '../../src/queue/reads/output-sources.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { type OutputStreamReader, readOutputStream, wordOf } from '../support/output-stream.js';
@@ -129,6 +130,33 @@ test('a new attempt sends a reset to open readers and to readers that resume fro
   const afterReset = await open(there, id, back.events[0]!.id);
   await afterReset.ended;
   expect(afterReset.words).toEqual(['0 "right"', 'done true']);
+});
+
+test('a reader that resumes in a new attempt gets no reset from a node that has not learned of the attempt', async () => {
+  const id = await here.submit('test/again', { hold: true });
+  const behind = await open(there, id);
+  await model.say(id, [delta('wrong')]);
+  await behind.has(1);
+  const events = there.service.app.get(QueueEvents);
+  events.publish = () => undefined;
+  let resumed: OutputStreamReader;
+  try {
+    await model.say(id, [{ type: 'error', message: 'no', retryable: true }]);
+    await model.arrived(id, 2);
+    await model.say(id, [delta('right')], 2);
+    const ahead = await open(here, id);
+    await ahead.has(1);
+    expect(ahead.words).toEqual(['0 "right"']);
+    resumed = await open(there, id, ahead.lastEventId);
+    await ahead.drop();
+  } finally {
+    Reflect.deleteProperty(events, 'publish');
+  }
+  events.publish({ missed: true }, 'elsewhere');
+  await model.answer(id, '', 2);
+  for (const reader of [behind, resumed]) await reader.ended;
+  expect(resumed.words).toEqual(['done true']);
+  expect(behind.words).toEqual(['0 "wrong"', 'reset 2', '0 "right"', 'done true']);
 });
 
 test('a request without parts has its whole output in one event, as it was written', async () => {

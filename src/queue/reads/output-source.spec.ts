@@ -4,12 +4,15 @@ import type { StatusRow } from './status-row.js';
 
 let table: OutputRow[];
 let reads: number;
+/** The number of rows that the last read asked for. */
+let limited: number;
 let source: OutputSource;
 
 const row = (state: string, attempt = 1): StatusRow =>
   ({ id: 'r', state, attempt, startedAtMs: 0 }) as StatusRow;
 const read = async ({ index, attempt }: OutputPlace, limit: number): Promise<OutputRow[]> => {
   reads++;
+  limited = limit;
   return attempt === 1 ? table.filter((one) => one.index >= index).slice(0, limit) : [];
 };
 const rows = (first: number, count: number): OutputRow[] =>
@@ -63,6 +66,33 @@ it('reads the table for a reader that is far behind, some rows at a time', async
   expect(await after(95)).toBe('95,96,97,98,99');
 });
 
+it('reads few rows at a time while they are long, and returns 64 Ki characters at most, or one row', async () => {
+  const long = (index: number, length: number): OutputRow => ({ index, delta: 'x'.repeat(length) });
+  table = [...Array.from({ length: 8 }, (_, i) => long(i, 30_000)), long(8, 70_000), ...rows(9, 40)];
+  source.add({ attempt: 1, first: 60, deltas: ['60'] });
+  const read: [rows: number, limit: number][] = [];
+  for (let index = 0; index < 40;) {
+    const found = await source.after({ attempt: 1, index });
+    if (found === 'gone') throw new Error('the rows are there');
+    expect(found.map((row) => row.index)).toEqual(found.map((_, i) => index + i));
+    read.push([found.length, limited]);
+    index += found.length;
+  }
+  // Each read also has the row before.
+  expect(read).toEqual([
+    [2, 33],
+    [2, 3],
+    [2, 5],
+    [2, 3],
+    [1, 5],
+    [1, 2],
+    [2, 3],
+    [4, 5],
+    [8, 9],
+    [16, 17],
+  ]);
+});
+
 it('drops older rows from memory, and reads them from the table', async () => {
   for (let index = 0; index < 1_000; index++)
     source.add({ attempt: 1, first: index, deltas: [JSON.stringify('x'.repeat(1_000))] });
@@ -83,6 +113,14 @@ it('reads the table at the end, and reports deleted rows before or after a place
   table = rows(2, 1);
   source = new OutputSource(row('COMPLETED'), read);
   expect(await after(0)).toBe('gone');
+});
+
+it('ignores a status that is older than the known one', () => {
+  source = new OutputSource({ ...row('IN_PROGRESS', 2), lastEventId: 21 }, read);
+  source.update({ ...row('IN_PROGRESS', 1), lastEventId: 11 });
+  expect(source.row.attempt).toBe(2);
+  source.update({ ...row('IN_QUEUE', 2), lastEventId: 30 });
+  expect(source.row.state).toBe('IN_QUEUE');
 });
 
 it('begins again with the next attempt', async () => {

@@ -4,7 +4,9 @@ import type { StatusRow } from './status-row.js';
 
 /** Characters of the newest rows that are kept for the readers of a request. Readers further behind read the table. */
 const maxTailLength = 32 * 1024;
-const rowsAtOnce = 32;
+const maxRowsAtOnce = 32;
+/** Characters of rows that a reader gets at once, or one longer row. A client that does not read costs that much. */
+const maxReadLength = 64 * 1024;
 
 /** The place that a reader has reached: `index` is that of the next row. */
 export type ReadPlace = Pick<OutputPlace, 'attempt' | 'index'>;
@@ -24,6 +26,8 @@ export class OutputSource {
    */
   private hints = 1;
   private read = 0;
+  /** The number of rows in the next read of the table. It is lower while rows are long. */
+  private rowsAtOnce = maxRowsAtOnce;
   private readonly reads = new Map<string, Promise<OutputRow[] | 'gone'>>();
   private readonly waiting = new Map<object, () => void>();
 
@@ -34,8 +38,9 @@ export class OutputSource {
     this.tail = { attempt: row.attempt, first: 0, deltas: [], length: 0 };
   }
 
-  /** Takes the new status. At the end of the request the table is read once more. */
+  /** Takes the status if it is newer than the known one. At the end of the request the table is read once more. */
   update(row: StatusRow): void {
+    if (row.lastEventId <= this.row.lastEventId) return;
     this.row = row;
     if (row.state === 'COMPLETED') this.hints++;
     this.wake();
@@ -96,7 +101,7 @@ export class OutputSource {
 
   /** Also reads the row before, which shows that nothing between was dropped. */
   private async readFrom({ attempt, index }: ReadPlace): Promise<OutputRow[] | 'gone'> {
-    const { hints } = this;
+    const { hints, rowsAtOnce } = this;
     const anchor = Math.max(0, index - 1);
     const sinceMs = this.row.startedAtMs ?? 0;
     const found = await this.readRows(
@@ -104,8 +109,11 @@ export class OutputSource {
       rowsAtOnce + 1,
     );
     if (found.length === 0 ? index > 0 : found[0]!.index !== anchor) return 'gone';
-    const rows = found.filter((row) => row.index >= index);
-    const isWhole = found.length <= rowsAtOnce;
+    const following = found.filter((row) => row.index >= index);
+    const rows = firstOf(following);
+    const isCut = rows.length < following.length;
+    this.rowsAtOnce = isCut ? rows.length : Math.min(maxRowsAtOnce, rowsAtOnce * 2);
+    const isWhole = !isCut && found.length <= rowsAtOnce;
     const isNewest = attempt > this.tail.attempt || index + rows.length >= this.next;
     if (!isWhole || attempt < this.tail.attempt || !isNewest) return rows;
     this.append(
@@ -133,6 +141,18 @@ export class OutputSource {
     this.tail.deltas.splice(0, dropped);
     this.tail.first += dropped;
   }
+}
+
+/** Returns the first rows whose length fits into one read, but at least one. */
+function firstOf(rows: OutputRow[]): OutputRow[] {
+  let length = 0;
+  let count = 0;
+  for (const { delta } of rows) {
+    length += delta.length;
+    if (count > 0 && length > maxReadLength) break;
+    count++;
+  }
+  return rows.slice(0, count);
 }
 
 const rowsOf = (deltas: readonly string[], first: number): OutputRow[] =>

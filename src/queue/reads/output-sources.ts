@@ -64,6 +64,9 @@ export class OutputSources {
       known = { source, statuses };
       this.sources.set(row.id, known);
       this.refreshing ??= setInterval(() => this.refresh(), refreshEveryMs);
+    } else {
+      // The message about its last change may be late or lost.
+      known.source.update(row);
     }
     known.source.readers++;
     return known.source;
