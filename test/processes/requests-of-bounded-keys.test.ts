@@ -42,6 +42,16 @@ const runs = (ids: string[], count: number): Promise<true> =>
   until(() => atModel(ids).length === count, { explain: () => atModel(ids).length });
 const statuses = (ids: string[]) => Promise.all(ids.map((id) => calls.status(id)));
 
+/** Less than the pause between two rounds of an idle releaser. */
+const soonMs = 30_000;
+
+/** Restarts the releaser, so that no round is due because of an earlier test. */
+async function restartReleaser(): Promise<void> {
+  const releaser = service.app.get(Releaser);
+  await releaser.stop();
+  releaser.start();
+}
+
 async function endAll(ids: string[]): Promise<void> {
   await until(
     async () => {
@@ -171,9 +181,11 @@ test('a new bound counts the current runs of the key within seconds, although no
   const key = await newKey(null);
   const ids = await submit(5, key);
   await runs(ids, 5);
+  await restartReleaser();
   await key.update({ maxRunning: 2 });
   const uncounted = () => service.query('SELECT FROM lease WHERE bounded_key_id IS NULL');
-  await until(async () => (await uncounted()).length === 0, { message: 'all runs are counted' });
+  const counted = { message: 'all runs are counted', timeoutMs: soonMs };
+  await until(async () => (await uncounted()).length === 0, counted);
   service.app.get(CallerFinder).lookAgain();
   model.maxAtOnce = 0;
   const later = await submit(1, key);
@@ -196,13 +208,15 @@ test.each([
   ],
 ])('a held request of which the node has not learned is released within seconds once %s', async (_, notice) => {
   const { id: keyId } = await newKey(1);
+  await restartReleaser();
   const id = v7();
   const place = { modelId: 'test/wide', priority: 0, virtualStart: 0 };
   await submitBounded(service.app.get(Database), [
     { id, keyId, ...place, input: Buffer.from('{}'), expiresMs: null },
   ]);
   await notice();
-  await calls.reached(id, 'COMPLETED');
+  const ended = async () => (await calls.status(id)).status === 'COMPLETED';
+  await until(ended, { message: 'the request ends', timeoutMs: soonMs });
 });
 
 test('a request that stays parked without a reason is released, even if the responsible node has died', async () => {
