@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { Clock } from '../../src/database/clock.js';
 import type { Database } from '../../src/database/database.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
+import { beat } from '../../src/queue/cluster/queries/heartbeat.js';
 import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import { cancelMany } from '../../src/queue/completion/queries/cancel-many.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
@@ -74,12 +75,14 @@ async function submitHeld(count: number, { priority = 0, model = modelId } = {})
   return ids;
 }
 
-/** Runs the first round of a process that has just started. */
-function firstRound(): Promise<void> {
+/** The releaser of a process that has just started. */
+function newReleaser(cluster = new Cluster()): Releaser {
   const events = new QueueEvents(new EventEmitter2());
   const keys = new BoundedKeys(here, events);
-  return new Releaser(here, keys, events, new WaitingIndex(), new Clock(), new Cluster()).runOnce();
+  return new Releaser(here, keys, events, new WaitingIndex(), new Clock(), cluster);
 }
+
+const firstRound = (): Promise<void> => newReleaser().runOnce();
 
 /** Returns the ids of the released requests (`in`) and of the recalled ones (`back`). */
 async function released(database = here, of = heldQueue): Promise<{ in: string[]; back: string[] }> {
@@ -292,6 +295,21 @@ describe('a new bound', () => {
     expect(counted).toHaveLength(2);
     expect(await idsIn('queue_entry')).toEqual([ids[2]]);
     expect(await heldIds()).toEqual(ids.slice(3));
+  });
+
+  test('is noticed by the next heartbeat of a node, and applies in the round that follows', async () => {
+    const cluster = new Cluster();
+    const beatOnce = async () => cluster.update(await beat(here, node, hourMs), performance.now());
+    await beatOnce();
+    const releaser = newReleaser(cluster);
+    await releaser.runOnce();
+    const ids = await submitSome(here, 3);
+    await bound(1, '0');
+    await releaser.runOnce();
+    expect(await heldIds()).toEqual([]);
+    await beatOnce();
+    await releaser.runOnce();
+    expect(await heldIds()).toEqual(ids.slice(1));
   });
 
   test('counts the current runs of the key before the first release', async () => {
