@@ -9,6 +9,7 @@ import type { PartitionKeeper } from './retention/duties/partition-keeper.js';
 import type { Scheduler } from './runs/duties/scheduler.js';
 import type { Runs } from './runs/runs.js';
 import type { IndexSync } from './waiting/duties/index-sync.js';
+import type { Releaser } from './waiting/duties/releaser.js';
 
 const done = async (): Promise<void> => undefined;
 
@@ -35,6 +36,7 @@ test('a stopping node stops its duties together, so that none waits for the last
     { stop: done } as unknown as Scheduler,
     { runOnce: done, publish: done } as unknown as ControlKeeper,
     { runOnce: done } as unknown as PartitionKeeper,
+    { runOnce: done } as unknown as Releaser,
     { get: () => duty } as unknown as ModuleRef,
   );
   await lifecycle.onApplicationBootstrap();

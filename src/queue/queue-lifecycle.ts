@@ -59,6 +59,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly scheduler: Scheduler,
     private readonly controls: ControlKeeper,
     private readonly partitions: PartitionKeeper,
+    private readonly releaser: Releaser,
     private readonly modules: ModuleRef,
   ) {}
 
@@ -68,6 +69,8 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.messages.start();
     await this.indexSync.refill();
     await this.controls.runOnce();
+    // A bound that was set while no process ran applies before the first claim.
+    await this.releaser.runOnce();
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
     const here = this.config.role === 'api' ? everywhere : [...everywhere, ...whereRequestsRun];

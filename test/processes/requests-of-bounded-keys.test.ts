@@ -1,8 +1,15 @@
+import { v7 } from 'uuid';
+import { CallerFinder } from '../../src/auth/caller-finder.js';
 import { KeysService, type KeyChanges } from '../../src/auth/keys.service.js';
+import { Database } from '../../src/database/database.js';
+import { Heartbeat } from '../../src/queue/cluster/duties/heartbeat.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { IndexSync } from '../../src/queue/waiting/duties/index-sync.js';
 import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader } from '../support/queue-calls.js';
+import { submitBounded } from '../support/queue-tables.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
@@ -12,6 +19,7 @@ const { service, calls, model } = testQueue({
 const collection = new CollectionCalls(service);
 
 interface TestKey {
+  id: string;
   secret: string;
   headers: { authorization: string };
   update(changes: KeyChanges): Promise<unknown>;
@@ -22,7 +30,7 @@ async function newKey(maxRunning: number | null): Promise<TestKey> {
   const name = `at most ${maxRunning}, ${performance.now()}`;
   const secret = await calls.newKey({ name, maxRunning });
   const { id } = (await keys.list()).find((key) => key.name === name)!;
-  return { secret, headers: keyHeader(secret), update: (changes) => keys.update(id, changes) };
+  return { id, secret, headers: keyHeader(secret), update: (changes) => keys.update(id, changes) };
 }
 
 const submit = (count: number, { headers }: TestKey, path = 'test/wide', input: object = { hold: true }) =>
@@ -33,6 +41,16 @@ const atModel = (ids: string[]): string[] =>
 const runs = (ids: string[], count: number): Promise<true> =>
   until(() => atModel(ids).length === count, { explain: () => atModel(ids).length });
 const statuses = (ids: string[]) => Promise.all(ids.map((id) => calls.status(id)));
+
+/** Less than the pause between two rounds of an idle releaser. */
+const soonMs = 30_000;
+
+/** Restarts the releaser, so that no round is due because of an earlier test. */
+async function restartReleaser(): Promise<void> {
+  const releaser = service.app.get(Releaser);
+  await releaser.stop();
+  releaser.start();
+}
 
 async function endAll(ids: string[]): Promise<void> {
   await until(
@@ -148,7 +166,7 @@ test('a new bound applies to requests that already wait', async () => {
   const ids = await submit(12, key);
   await runs(ids, 8);
   await key.update({ maxRunning: 2 });
-  await service.app.get(Releaser).runOnce();
+  for (const duty of [Heartbeat, Releaser]) await service.app.get<Heartbeat | Releaser>(duty).runOnce();
   for (let left = 8; left > 2; left--) {
     await model.answer(atModel(ids)[0]!);
     await runs(ids, left - 1);
@@ -157,6 +175,48 @@ test('a new bound applies to requests that already wait', async () => {
   await runs(ids, 2);
   expect((await statuses(ids)).filter(({ status }) => status === 'IN_QUEUE')).toHaveLength(3);
   await endAll(ids);
+});
+
+test('a new bound counts the current runs of the key within seconds, although no request waits', async () => {
+  const key = await newKey(null);
+  const ids = await submit(5, key);
+  await runs(ids, 5);
+  await restartReleaser();
+  await key.update({ maxRunning: 2 });
+  const uncounted = () => service.query('SELECT FROM lease WHERE bounded_key_id IS NULL');
+  const counted = { message: 'all runs are counted', timeoutMs: soonMs };
+  await until(async () => (await uncounted()).length === 0, counted);
+  service.app.get(CallerFinder).lookAgain();
+  model.maxAtOnce = 0;
+  const later = await submit(1, key);
+  for (let left = 5; left > 1; left--) {
+    await model.answer(atModel(ids)[0]!);
+    await runs(ids, left - 1);
+  }
+  await runs(later, 1);
+  expect(model.maxAtOnce).toBe(2);
+  await endAll([...ids, ...later]);
+});
+
+test.each([
+  ['messages may be missing', () => service.app.get(QueueEvents).publish({ missed: true }, 'elsewhere')],
+  [
+    'the queue is found to be longer than known',
+    async () => {
+      for (let times = 0; times < 2; times++) await service.app.get(IndexSync).runOnce();
+    },
+  ],
+])('a held request of which the node has not learned is released within seconds once %s', async (_, notice) => {
+  const { id: keyId } = await newKey(1);
+  await restartReleaser();
+  const id = v7();
+  const place = { modelId: 'test/wide', priority: 0, virtualStart: 0 };
+  await submitBounded(service.app.get(Database), [
+    { id, keyId, ...place, input: Buffer.from('{}'), expiresMs: null },
+  ]);
+  await notice();
+  const ended = async () => (await calls.status(id)).status === 'COMPLETED';
+  await until(ended, { message: 'the request ends', timeoutMs: soonMs });
 });
 
 test('a request that stays parked without a reason is released, even if the responsible node has died', async () => {

@@ -1,19 +1,29 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
+import { Clock } from '../../src/database/clock.js';
 import type { Database } from '../../src/database/database.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
+import { beat } from '../../src/queue/cluster/queries/heartbeat.js';
 import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import { cancelMany } from '../../src/queue/completion/queries/cancel-many.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { BoundedKeys } from '../../src/queue/waiting/bounded-keys.js';
+import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
 import { promote } from '../../src/queue/waiting/queries/promote.js';
-import { findBoundedModels, recall } from '../../src/queue/waiting/queries/recall.js';
+import { findBoundedQueues, findUnboundedKeys, recall } from '../../src/queue/waiting/queries/recall.js';
 import { findReleasable } from '../../src/queue/waiting/queries/releasable.js';
 import { lockKey, release } from '../../src/queue/waiting/queries/release.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { submitOnce } from '../../src/queue/submit/queries/submit-once.js';
 import { submit } from '../../src/queue/submit/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
+import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
+import { startTestService, until } from '../support/index.js';
+import { ModelServer } from '../support/model-server.js';
 import {
   claimSome,
   ending,
@@ -52,8 +62,9 @@ beforeEach(async () => {
 });
 afterAll(() => tables.drop());
 
-const bound = (max: number | null): Promise<object[]> =>
-  tables.rows('UPDATE api_key SET max_running = $1', [max]);
+/** `setAgo`: the time since the bound was set, as an interval; null: the key has had it from the start. */
+const bound = (max: number | null, setAgo: string | null = null): Promise<object[]> =>
+  tables.rows('UPDATE api_key SET max_running = $1, bounded_at = now() - $2::interval', [max, setAgo]);
 
 async function submitHeld(count: number, { priority = 0, model = modelId } = {}): Promise<string[]> {
   const ids = Array.from({ length: count }, () => v7());
@@ -63,6 +74,15 @@ async function submitHeld(count: number, { priority = 0, model = modelId } = {})
   await submitBounded(here, items);
   return ids;
 }
+
+/** The releaser of a process that has just started. */
+function newReleaser(cluster = new Cluster()): Releaser {
+  const events = new QueueEvents(new EventEmitter2());
+  const keys = new BoundedKeys(here, events);
+  return new Releaser(here, keys, events, new WaitingIndex(), new Clock(), cluster);
+}
+
+const firstRound = (): Promise<void> => newReleaser().runOnce();
 
 /** Returns the ids of the released requests (`in`) and of the recalled ones (`back`). */
 async function released(database = here, of = heldQueue): Promise<{ in: string[]; back: string[] }> {
@@ -212,12 +232,12 @@ describe('a released request', () => {
     await bound(1);
     const ids = await submitHeld(1_500);
     await released();
-    expect(await findReleasable(here)).toEqual([]);
+    expect(await findReleasable(here, 0)).toEqual([]);
     await bound(null);
-    expect(await findReleasable(here)).toEqual([heldQueue]);
+    expect(await findReleasable(here, 0)).toEqual([heldQueue]);
     expect((await released()).in).toHaveLength(1_000);
     expect((await released()).in).toHaveLength(499);
-    expect(await findReleasable(here)).toEqual([]);
+    expect(await findReleasable(here, 0)).toEqual([]);
     expect(await idsIn('queue_entry')).toEqual(ids);
     expect(await idsIn('queue_entry', 'bounded_key_id IS NOT NULL')).toEqual(ids.slice(0, 1));
   });
@@ -254,16 +274,61 @@ describe('a new bound', () => {
     const scheduled = { id: v7(), modelId, keyId, priority: 0, virtualStart: 0, expiresMs: null };
     await submit(here, [{ ...scheduled, input: Buffer.from('{}'), options: { notBefore } }]);
     expect(await recall(here, keyId)).toEqual([]);
-    await bound(3);
-    await tables.rows('UPDATE api_key SET bounded_at = now()');
-    expect(await findReleasable(here)).toEqual([{ keyId, modelId: null }]);
+    await bound(3, '0');
+    expect(await findReleasable(here, 0)).toEqual([{ keyId, modelId: null }]);
+    expect(await findUnboundedKeys(here, 0)).toEqual([keyId]);
     expect((await recall(here, keyId)).map(({ id }) => id).sort()).toEqual(ids.slice(2).sort());
-    expect(await findReleasable(here)).toEqual(expect.arrayContaining([heldQueue, { keyId, modelId: null }]));
+    expect(await findUnboundedKeys(here, 0)).toEqual([]);
+    expect(await findReleasable(here, 0)).toEqual(expect.arrayContaining([heldQueue, { keyId, modelId: null }]));
     expect((await released()).in).toEqual([ids[2]]);
-    expect(await findBoundedModels(here, keyId)).toEqual([modelId]);
+    expect(await findBoundedQueues(here, 0)).toEqual([heldQueue]);
     expect(await heldIds()).toEqual(ids.slice(3));
     expect(await idsIn('delayed_entry', 'is_scheduled')).toEqual([scheduled.id]);
-    await tables.rows('UPDATE api_key SET bounded_at = NULL');
+  });
+
+  test('applies in the first round of a process, however long ago it was set', async () => {
+    const ids = await submitSome(here, 5);
+    await claimSome(here, node, 2);
+    await bound(3, '1 day');
+    await firstRound();
+    const counted = await tables.rows('SELECT FROM lease WHERE bounded_key_id = $1', [keyId]);
+    expect(counted).toHaveLength(2);
+    expect(await idsIn('queue_entry')).toEqual([ids[2]]);
+    expect(await heldIds()).toEqual(ids.slice(3));
+  });
+
+  test('is noticed by the next heartbeat of a node, and applies in the round that follows', async () => {
+    const cluster = new Cluster();
+    const beatOnce = async () => cluster.update(await beat(here, node, hourMs), performance.now());
+    await beatOnce();
+    const releaser = newReleaser(cluster);
+    await releaser.runOnce();
+    const ids = await submitSome(here, 3);
+    await bound(1, '0');
+    await releaser.runOnce();
+    expect(await heldIds()).toEqual([]);
+    await beatOnce();
+    await releaser.runOnce();
+    expect(await heldIds()).toEqual(ids.slice(1));
+  });
+
+  test('counts the current runs of the key before the first release', async () => {
+    await submitSome(here, 2);
+    await claimSome(here, node, 2);
+    await bound(2, '0');
+    const ids = await submitHeld(2);
+    await firstRound();
+    expect(await heldIds()).toEqual(ids);
+  });
+
+  test('takes requests out of the queue if it is lower than the one before', async () => {
+    await bound(3);
+    const ids = await submitHeld(4);
+    await released();
+    await bound(1, '0');
+    await firstRound();
+    expect(await idsIn('queue_entry')).toEqual([ids[0]]);
+    expect(await heldIds()).toEqual(ids.slice(1));
   });
 
   test('skips a request that a claim has locked, and counts it as running in the next round', async () => {
@@ -386,3 +451,20 @@ test.each([1, 2, 3])(
     ]);
   },
 );
+
+test('a bound that was set while no process ran holds from the first claim on', async () => {
+  await tables.clear();
+  const model = await new ModelServer().start();
+  model.takesMs = 20;
+  await submitSome(here, 12);
+  await bound(2, '1 day');
+  const models = model.file({ [modelId]: { concurrency: 8 } });
+  const service = await startTestService({ models, config: { databaseUrl: tables.databaseUrl } });
+  try {
+    await until(async () => (await tables.rows(`SELECT FROM request WHERE state <> 'COMPLETED'`)).length === 0);
+    expect(model.maxAtOnce).toBe(2);
+  } finally {
+    await service.stop();
+    await model.stop();
+  }
+});

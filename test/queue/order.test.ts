@@ -1,4 +1,7 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import { Database } from '../../src/database/database.js';
 import { Expirer } from '../../src/queue/completion/duties/expirer.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
 import { IndexSync } from '../../src/queue/waiting/duties/index-sync.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
 import { CollectionCalls } from '../support/collection-calls.js';
@@ -167,6 +170,21 @@ test('a refill of the waiting index does not change the order', async () => {
   expect(await positions([...batch, ...before, ...after])).toEqual([0, 2, 4, 5, 6, 7, 1, 3]);
   await end();
   await ran([...batch, ...before, ...after]);
+});
+
+test('a process that starts while no request waits continues the virtual time of the current runs', async () => {
+  const end = await busy('test/one');
+  const batch = await submitAll('test/one', 5, one);
+  const hold = await calls.submit('test/one', { hold: true }, one);
+  await end();
+  await model.arrived(hold);
+  const index = new WaitingIndex();
+  await new IndexSync(service.app.get(Database), index, new QueueEvents(new EventEmitter2())).refill();
+  const time = service.app.get(WaitingIndex).virtualTime('test/one', 0);
+  expect(time).toBeGreaterThan(0);
+  expect(index.reserve('test/one', 0, 1, 1_000)).toBe(time);
+  await model.answer(hold);
+  await ran([...batch, hold]);
 });
 
 describe('with a second node', () => {

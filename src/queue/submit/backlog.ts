@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import { countWaitingOf } from '../waiting/queries/waiting.js';
+import { countWaitingByKey } from '../waiting/queries/waiting.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { KeyBacklog } from './key-backlog.js';
+import { KeyCounts } from './key-counts.js';
 import { UnderWay } from './under-way.js';
 
 const maxKeys = 10_000;
@@ -49,6 +50,7 @@ const unbounded: WaitingBounds = { isPaused: false, ofModel: null, ofKey: null }
 export class Backlog {
   private readonly ofModels = new Map<string, UnderWay>();
   private readonly ofKeys = new BoundedCache<KeyBacklog>(maxKeys);
+  private readonly counts = new KeyCounts(() => countWaitingByKey(this.database));
 
   constructor(
     private readonly database: Database,
@@ -152,7 +154,7 @@ export class Backlog {
   private ofKey(keyId: string, max: number): KeyBacklog {
     const name = `${keyId} ${max}`;
     const key =
-      this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (most) => countWaitingOf(this.database, keyId, most));
+      this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (onBegin) => this.counts.of(keyId, onBegin));
     // Stored again, so that a key in use stays in the cache.
     this.ofKeys.set(name, key, Infinity);
     return key;

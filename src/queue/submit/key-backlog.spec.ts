@@ -2,7 +2,8 @@ import { KeyBacklog } from './key-backlog.js';
 
 /** A key with `waiting` requests in the database. A count lasts until `held` resolves, if it is given. */
 function backlogOf(max: number, state: { waiting: number; counts: number; held?: Promise<void> }) {
-  return new KeyBacklog(max, async () => {
+  return new KeyBacklog(max, async (onBegin) => {
+    onBegin();
     state.counts++;
     const seen = Math.min(max, state.waiting);
     await state.held;

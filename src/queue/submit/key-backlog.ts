@@ -1,29 +1,23 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { UnderWay } from './under-way.js';
 
 /** A count may be this old; requests admitted since are added to it. */
 const countedForMs = 1_000;
-/** The next count waits this many times as long as the last one took: a key at its bound keeps no processor busy. */
-const restPerCount = 4;
-/** The longest such pause. Submissions wait meanwhile. */
-const maxRestMs = 1_000;
 
 /** Knows how many requests of a key wait, as far as one process can. The database counts them now and then. */
 export class KeyBacklog {
-  /** The number at the last count, at most the bound. */
+  /** The number at the last count. */
   private waiting = 0;
   /** Requests admitted since, or being written when the count began. */
   private since = 0;
   private countedFrom = -Infinity;
   private freshUntil = -Infinity;
-  private restsUntil = -Infinity;
   private counting: Promise<void> | undefined;
   private readonly underWay = new UnderWay();
 
-  /** `max`: at most this many requests may wait. */
+  /** `max`: at most this many requests may wait. `countWaiting` calls `onBegin` when its count begins. */
   constructor(
     private readonly max: number,
-    private readonly countUpTo: (max: number) => Promise<number>,
+    private readonly countWaiting: (onBegin: () => void) => Promise<number>,
   ) {}
 
   /** How many more requests may wait, by what is known now. */
@@ -72,22 +66,18 @@ export class KeyBacklog {
 
   /** Resolves when more is known: by the count in progress, or by another. */
   private count(): Promise<void> {
-    return (this.counting ??= this.restAndCount().finally(() => (this.counting = undefined)));
+    return (this.counting ??= this.look().finally(() => (this.counting = undefined)));
   }
 
-  private async restAndCount(): Promise<void> {
-    const restMs = this.restsUntil - performance.now();
-    if (restMs > 0) await delay(restMs);
-    const isOver = this.since - this.underWay.count;
-    const from = performance.now();
-    try {
-      this.waiting = await this.countUpTo(this.max);
-      this.since -= isOver;
-      this.countedFrom = from;
-      this.freshUntil = performance.now() + countedForMs;
-    } finally {
-      const now = performance.now();
-      this.restsUntil = now + Math.min(maxRestMs, (now - from) * restPerCount);
-    }
+  private async look(): Promise<void> {
+    let isOver = 0;
+    let from = -Infinity;
+    this.waiting = await this.countWaiting(() => {
+      isOver = this.since - this.underWay.count;
+      from = performance.now();
+    });
+    this.since -= isOver;
+    this.countedFrom = from;
+    this.freshUntil = performance.now() + countedForMs;
   }
 }

@@ -17,7 +17,7 @@ export interface Beat {
   schedulers: string[];
   /** Requests of this node's runs that were asked to stop. */
   cancelRequested: string[];
-  /** Differs from the last text if operators have changed settings of models or nodes. */
+  /** Differs from the last text if operators have changed settings of models or nodes, or the bound of a key. */
   controls: string;
   /** Milliseconds since 1970, by the database's clock. */
   nowMs: number;
@@ -26,7 +26,7 @@ export interface Beat {
 /*
  * Purpose: one round trip per process and beat. It marks the node as alive, and reads what a node must know.
  * Race: a node that was given up finds its row deleted. Its leases are taken by a later statement.
- * Index: node_pkey; node, lease and model are a few rows.
+ * Index: node_pkey; node, lease and model are a few rows; api_key_by_bounded_at.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (
   UPDATE node SET heartbeat_at = clock_timestamp()
@@ -48,7 +48,8 @@ SELECT EXISTS (SELECT FROM beaten) AS known,
          ' ',
          (SELECT sum(hashtextextended(concat_ws(' ', id, paused, concurrency_override, concurrency, slot_round), 0))
           FROM model),
-         (SELECT string_agg(id::text, ' ' ORDER BY id) FROM node WHERE draining_since IS NOT NULL)
+         (SELECT string_agg(id::text, ' ' ORDER BY id) FROM node WHERE draining_since IS NOT NULL),
+         (SELECT max(bounded_at) FROM api_key)
        ) AS controls,
        extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../database/database.js';
 import { Duty } from '../../../tools/duty.js';
 import { WaitingIndex } from '../waiting-index.js';
+import { readRunningTimes } from '../queries/running-times.js';
 import { countWaiting, waiting } from '../queries/waiting.js';
 import { QueueEvents } from '../../queue-events.js';
 
@@ -82,6 +83,7 @@ export class IndexSync extends Duty {
 
   private async read(): Promise<void> {
     this.index.beginRefill();
+    const times = await readRunningTimes(this.database);
     const held = new Set<number>();
     for await (const page of waiting(this.database)) {
       for (const entry of page) {
@@ -96,5 +98,6 @@ export class IndexSync extends Duty {
       }
     }
     this.index.endRefill();
+    for (const time of times) this.index.advance(time);
   }
 }

@@ -1,32 +1,37 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../database/clock.js';
 import { Database } from '../../../database/database.js';
 import { Duty } from '../../../tools/duty.js';
+import { Cluster } from '../../cluster/cluster.js';
 import { BoundedKeys } from '../bounded-keys.js';
-import { findBoundedModels, maxRecalled, recall } from '../queries/recall.js';
+import { findBoundedQueues, findUnboundedKeys, maxRecalled, recall } from '../queries/recall.js';
 import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../../queue-events.js';
 import { WaitingIndex } from '../waiting-index.js';
 
-/** While requests wait and none is held, a new bound is noticed within this time. */
-const unboundedMs = 3_000;
+/** Nodes learn of a new bound one by one, within 5 s, and a submission may be on its way for a few seconds more. */
+const recallsForMs = 15_000;
 const idleMs = 60_000;
 
 /** Releases requests that are held for no reason, after a crash or a changed bound. Applies new bounds. */
 @Injectable()
 export class Releaser extends Duty {
   protected readonly intervalMs = 1_000;
+  /** The time at which this node noticed that a bound may be new. */
+  private changedAt = -Infinity;
+  /** The time at which the last round that read the database and succeeded began. */
+  private lookedAt = -Infinity;
 
   constructor(
     private readonly database: Database,
     private readonly boundedKeys: BoundedKeys,
     private readonly events: QueueEvents,
     private readonly index: WaitingIndex,
+    private readonly clock: Clock,
+    cluster: Cluster,
   ) {
     super();
-    events.subscribe(({ added, held }) => {
-      if (held !== undefined) this.scheduleWithin(this.intervalMs);
-      else if (added !== undefined) this.scheduleWithin(unboundedMs);
-    });
+    cluster.controlsChanged.subscribe(() => (this.changedAt = performance.now()));
   }
 
   override async stop(): Promise<void> {
@@ -35,25 +40,34 @@ export class Releaser extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    for (const { keyId, modelId } of await findReleasable(this.database)) {
-      if (modelId === null) await this.recall(keyId);
-      else await this.boundedKeys.release({ keyId, modelId });
+    const now = performance.now();
+    if (!this.isDue(now)) return;
+    // No bound is missed that was set while this process did not run or had no database.
+    const sinceMs = this.clock.now() - (now - this.lookedAt) - recallsForMs;
+    let found = await findReleasable(this.database, sinceMs);
+    if (found.some(({ modelId }) => modelId === null)) {
+      // A release counts only what a recall has marked.
+      await this.recallAll(sinceMs);
+      found = await findReleasable(this.database, sinceMs);
+      found.push(...(await findBoundedQueues(this.database, sinceMs)));
     }
+    for (const { keyId, modelId } of found)
+      if (modelId !== null) await this.boundedKeys.release({ keyId, modelId });
+    this.lookedAt = now;
   }
 
-  private async recall(keyId: string): Promise<void> {
-    const models = new Set(await findBoundedModels(this.database, keyId));
-    for (let count = maxRecalled; count === maxRecalled;) {
-      const held = await recall(this.database, keyId);
-      count = held.length;
-      if (count > 0) this.events.publish({ held });
-      for (const { modelId } of held) models.add(modelId);
-    }
-    for (const modelId of models) await this.boundedKeys.release({ keyId, modelId });
+  private isDue(now: number): boolean {
+    const mayBeNew = this.lookedAt < this.changedAt + recallsForMs;
+    return mayBeNew || this.index.holdsAny || now > this.lookedAt + idleMs;
   }
 
-  protected override nextIntervalMs(): number {
-    if (this.index.holdsAny) return this.intervalMs;
-    return this.index.isEmpty ? idleMs : unboundedMs;
+  private async recallAll(sinceMs: number): Promise<void> {
+    for (const keyId of await findUnboundedKeys(this.database, sinceMs)) {
+      for (let count = maxRecalled; count === maxRecalled;) {
+        const held = await recall(this.database, keyId);
+        count = held.length;
+        if (count > 0) this.events.publish({ held });
+      }
+    }
   }
 }

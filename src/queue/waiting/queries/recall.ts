@@ -1,8 +1,11 @@
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
 import { held, insertEntries } from './insert-entries.js';
-import { lockKey } from './release.js';
+import { type HeldQueue, lockKey } from './release.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
+
+/** SQL: the key has a bound that was set after $1, in milliseconds since 1970. -Infinity: at any time. */
+export const isNewBound = 'bounded_at > to_timestamp($1::float8 / 1000) AND max_running IS NOT NULL';
 
 /** At most this many requests per statement. */
 export const maxRecalled = 20_000;
@@ -48,11 +51,38 @@ export function recall(database: Database, keyId: string): Promise<WaitingReques
   return database.atomically<WaitingRequest>([lockKey, [keyId]], [recallStatement, [keyId]]);
 }
 
-const modelsOfKey = statement('bounded_models')`SELECT DISTINCT model_id AS "modelId" FROM queue_entry
-WHERE bounded_key_id = $1::uuid`;
+/*
+ * Purpose: reads the keys with a new bound that does not count all their requests yet.
+ * Race: none (read only). `recall` looks again.
+ * Index: none for the entries: each table is scanned once for all keys, in the rounds after a bound was set and in the
+ *   first round of a process, if any key has a bound. api_key_pkey for each key found.
+ */
+const unboundedKeys = statement('unbounded_keys')`SELECT api_key.id
+FROM (
+  SELECT DISTINCT api_key_id FROM (
+    SELECT api_key_id FROM queue_entry WHERE bounded_key_id IS NULL
+    UNION ALL
+    SELECT api_key_id FROM delayed_entry WHERE bounded_key_id IS NULL AND NOT is_scheduled
+    UNION ALL
+    SELECT request.api_key_id FROM lease JOIN recent_request AS request ON request.id = lease.request_id
+    WHERE lease.bounded_key_id IS NULL
+  ) AS entry
+) AS unbounded
+JOIN api_key ON api_key.id = unbounded.api_key_id
+WHERE ${isNewBound}`;
 
-/** Returns the models with a request in the queue that counts against the bound of the key. */
-export async function findBoundedModels(database: Database, keyId: string): Promise<string[]> {
-  const rows = await database.query<{ modelId: string }>(modelsOfKey, [keyId]);
-  return rows.map(({ modelId }) => modelId);
+export async function findUnboundedKeys(database: Database, sinceMs: number): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(unboundedKeys, [sinceMs]);
+  return rows.map(({ id }) => id);
+}
+
+const boundedQueues = statement('bounded_queues')`
+SELECT DISTINCT bounded_key_id AS "keyId", model_id AS "modelId"
+FROM api_key
+JOIN queue_entry ON bounded_key_id = api_key.id
+WHERE ${isNewBound}`;
+
+/** Returns the keys with new bounds and the models for which they have requests in the queue that count. */
+export function findBoundedQueues(database: Database, sinceMs: number): Promise<HeldQueue[]> {
+  return database.query(boundedQueues, [sinceMs]);
 }

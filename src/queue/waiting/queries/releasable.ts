@@ -1,10 +1,10 @@
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
+import { isNewBound } from './recall.js';
 import type { HeldQueue } from './release.js';
 
 /*
- * Purpose: reads the keys and models with a held request that need not be, and the keys whose bounds have just
- *   changed.
+ * Purpose: reads the keys and models with a held request that need not be, and the keys whose bounds are new.
  * Race: none (read only). `release` counts again.
  * Index: delayed_entry_held, from one key and model to the next, however many requests each has held; for each of
  *   them api_key_pkey and the indexes of a release; api_key_by_bounded_at.
@@ -38,11 +38,12 @@ WHERE max_running IS NULL
    )
 UNION ALL
 SELECT id, NULL FROM api_key
-WHERE bounded_at > now() - interval '15 seconds' AND max_running IS NOT NULL`;
+WHERE ${isNewBound}`;
 
 /** null: the key's bound is new, for all models. */
 type Releasable = Omit<HeldQueue, 'modelId'> & { modelId: string | null };
 
-export function findReleasable(database: Database): Promise<Releasable[]> {
-  return database.query(releasable);
+/** `sinceMs`: bounds that were set after this time are new, in milliseconds since 1970 by the database's clock. */
+export function findReleasable(database: Database, sinceMs: number): Promise<Releasable[]> {
+  return database.query(releasable, [sinceMs]);
 }

@@ -61,22 +61,20 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
 }
 
 /*
- * Purpose: counts the requests of a key that wait or will wait, up to a limit.
+ * Purpose: counts the requests that wait or will wait, for each key.
  * Race: none (read only).
- * Index: none: reading ends at the limit. Between two counts of a key, `KeyBacklog` pauses four times as long as a
- *   count takes, but at most 1 s.
+ * Index: none: both tables are scanned, once for all keys that want a count. `KeyCounts` pauses between two counts.
  */
-const countOfKey = statement('count_waiting_of_key')`SELECT count(*)::integer AS waiting
+const countByKey = statement('count_waiting_by_key')`SELECT api_key_id AS id, sum(waiting)::integer AS waiting
 FROM (
-  SELECT FROM queue_entry WHERE api_key_id = $1::uuid
+  SELECT api_key_id, count(*) AS waiting FROM queue_entry GROUP BY api_key_id
   UNION ALL
-  SELECT FROM delayed_entry WHERE api_key_id = $1::uuid
-  LIMIT $2::integer
-) AS waiting`;
+  SELECT api_key_id, count(*) FROM delayed_entry GROUP BY api_key_id
+) AS counted
+GROUP BY api_key_id`;
 
-export async function countWaitingOf(database: Database, keyId: string, max: number): Promise<number> {
-  const [row] = await database.query<{ waiting: number }>(countOfKey, [keyId, max]);
-  return row!.waiting;
+export function countWaitingByKey(database: Database): Promise<Map<string, number>> {
+  return readCounts(database, countByKey);
 }
 
 const countStatement = statement('count_waiting')`SELECT id, sum(waiting)::integer AS waiting
@@ -88,7 +86,11 @@ FROM (
 GROUP BY id`;
 
 /** Returns how many requests wait for each model, by an exact count. */
-export async function countWaiting(database: Database): Promise<Map<string, number>> {
-  const rows = await database.query<{ id: string; waiting: number }>(countStatement);
+export function countWaiting(database: Database): Promise<Map<string, number>> {
+  return readCounts(database, countStatement);
+}
+
+async function readCounts(database: Database, counts: Statement): Promise<Map<string, number>> {
+  const rows = await database.query<{ id: string; waiting: number }>(counts);
   return new Map(rows.map(({ id, waiting }) => [id, waiting]));
 }
