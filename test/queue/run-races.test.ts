@@ -5,6 +5,12 @@ import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
+import {
+  acquitOthers,
+  markSuspect,
+  parkedMs,
+  tendSuspects,
+} from '../../src/queue/suspects/queries/suspects.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
@@ -202,6 +208,49 @@ describe('COMPLETED is final, even with a stray lease or queue entry', () => {
     await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
     expect(await expire(there, requestErrors.expired(0))).toEqual([]);
   });
+});
+
+describe('suspects', () => {
+  const place = { modelId: 'test/model', address: 'http://gpu:9000/' };
+  const suspects = (): Promise<object[]> => tables.rows('SELECT request_id AS id, address FROM suspect');
+
+  /** Submits and starts requests, and makes suspects of them. */
+  async function parkSome(count: number): Promise<string[]> {
+    await submitSome(here, count);
+    const claimed = await claimSome(here, node, count);
+    for (const { id, token } of claimed) {
+      await markSuspect(here, { requestId: id, token, ...place });
+      await requeue(here, returning({ id, token }, { delayMs: parkedMs }));
+    }
+    return claimed.map(({ id }) => id);
+  }
+
+  test('that are acquitted do not wait for an entry that another session locks', async () => {
+    const [broken, locked, waiting] = (await parkSome(3)) as [string, string, string];
+    await here.execute('BEGIN');
+    await cancel(here, locked, cancelled);
+    await acquitOthers(there, place.address, broken);
+    await here.execute('ROLLBACK');
+    expect(await suspects()).toEqual([{ id: broken, address: place.address }]);
+    const due = 'SELECT request_id AS id FROM delayed_entry WHERE ready_at <= now()';
+    expect(await tables.rows(due)).toEqual([{ id: waiting }]);
+    // The entry that was locked becomes due some seconds later, because no round keeps it.
+    await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
+    await tendSuspects(there, [place.address]);
+    const kept = `SELECT request_id AS id FROM delayed_entry WHERE ready_at > '-infinity'`;
+    expect(await tables.rows(kept)).toEqual([{ id: broken }]);
+  });
+
+  test('that have completed are forgotten by one session while another does the same', async () => {
+    await parkSome(2);
+    await tables.rows('DELETE FROM delayed_entry');
+    await here.execute('BEGIN');
+    await tendSuspects(here, [place.address]);
+    expect(await tendSuspects(there, [place.address])).toEqual([]);
+    await here.execute('COMMIT');
+    expect(await suspects()).toEqual([]);
+  });
+
 });
 
 describe('the log', () => {

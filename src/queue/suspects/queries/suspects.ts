@@ -87,20 +87,34 @@ export async function acquitSuspect(database: Database, requestId: string): Prom
 }
 
 /*
- * Purpose: lets all suspects of an address but one go back to their queues, because that one broke alone.
- * Race: a suspect that starts at this moment goes on; it is alone. The promoter takes entries that are due.
+ * Purpose: lets all suspects of an address but one go back to their queues, because that one broke without others. It
+ *   has the time of this break from now on.
+ * Race: a suspect that starts at this moment continues; no other run is there. The promoter takes entries that are due.
+ *   SKIP LOCKED leaves a suspect to the statement that locks it, and an entry to the node that claims, cancels or keeps
+ *   it: what is kept once more is due within the time for which a suspect is parked.
  * Index: suspect has a row per suspect; request_pkey, delayed_entry_pkey by full key.
  */
 const acquitOthersStatement = statement('acquit_other_suspects')`WITH acquitted AS (
-  DELETE FROM suspect WHERE address = $1::text AND request_id <> $2::uuid
+  DELETE FROM suspect
+  WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM suspect
+    WHERE address = $1::text AND request_id <> $2::uuid FOR UPDATE SKIP LOCKED
+  ))
   RETURNING request_id
+), broken AS (
+  UPDATE suspect SET since = clock_timestamp()
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM suspect WHERE request_id = $2::uuid FOR UPDATE SKIP LOCKED))
+), waiting AS MATERIALIZED (
+  SELECT entry.ctid FROM acquitted
+  JOIN recent_request AS request ON request.id = acquitted.request_id
+  JOIN delayed_entry AS entry
+    ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+     = (request.model_id, request.priority, request.virtual_start, request.seq)
+  WHERE ${isParked('entry')}
+  FOR UPDATE OF entry SKIP LOCKED
 )
-UPDATE delayed_entry AS entry SET ready_at = clock_timestamp()
-FROM acquitted
-JOIN recent_request AS request ON request.id = acquitted.request_id
-WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-    = (request.model_id, request.priority, request.virtual_start, request.seq)
-  AND ${isParked('entry')}`;
+UPDATE delayed_entry SET ready_at = clock_timestamp()
+WHERE ctid = ANY (ARRAY (SELECT ctid FROM waiting))`;
 
 export async function acquitOthers(database: Database, address: string, requestId: string): Promise<void> {
   await database.query(acquitOthersStatement, [address, requestId]);
@@ -118,8 +132,9 @@ export interface Suspect {
 /*
  * Purpose: reads all suspects in the order in which they are to run. Keeps those parked whose addresses are given, and
  *   forgets those that have completed or are in their queues again.
- * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it. A suspect that
- *   is forgotten by mistake, because it broke again at this moment, joins its queue again.
+ * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it, and a suspect
+ *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment, joins
+ *   its queue again.
  * Index: suspect has a row per suspect; request_pkey, delayed_entry_pkey by full key, model_pkey.
  */
 const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
@@ -131,9 +146,13 @@ const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
     ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
      = (request.model_id, request.priority, request.virtual_start, request.seq)
 ), forgotten AS (
-  DELETE FROM suspect USING known
-  WHERE suspect.request_id = known.request_id AND known.ready_at IS NULL
-    AND known.state IS DISTINCT FROM 'IN_PROGRESS'
+  DELETE FROM suspect
+  WHERE ctid = ANY (ARRAY (
+    SELECT suspect.ctid FROM known
+    JOIN suspect USING (request_id)
+    WHERE known.ready_at IS NULL AND known.state IS DISTINCT FROM 'IN_PROGRESS'
+    FOR UPDATE OF suspect SKIP LOCKED
+  ))
 ), expiring AS MATERIALIZED (
   SELECT entry.ctid FROM known
   JOIN delayed_entry AS entry
