@@ -236,7 +236,7 @@ describe('suspects', () => {
     expect(await tables.rows(due)).toEqual([{ id: waiting }]);
     // The entry that was locked becomes due some seconds later, because no round keeps it.
     await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
-    await tendSuspects(there, [place.address]);
+    await tendSuspects(there, [place]);
     const kept = `SELECT request_id AS id FROM delayed_entry WHERE ready_at > '-infinity'`;
     expect(await tables.rows(kept)).toEqual([{ id: broken }]);
   });
@@ -245,12 +245,21 @@ describe('suspects', () => {
     await parkSome(2);
     await tables.rows('DELETE FROM delayed_entry');
     await here.execute('BEGIN');
-    await tendSuspects(here, [place.address]);
-    expect(await tendSuspects(there, [place.address])).toEqual([]);
+    await tendSuspects(here, [place]);
+    expect(await tendSuspects(there, [place])).toEqual([]);
     await here.execute('COMMIT');
     expect(await suspects()).toEqual([]);
   });
 
+  test('that cannot run at their address any more become due, and count no longer', async () => {
+    await parkSome(1);
+    await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
+    const due = (): Promise<object[]> => tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
+    expect(await tendSuspects(here, [{ ...place, modelId: 'test/other' }])).toEqual([]);
+    expect(await due()).toHaveLength(1);
+    expect(await tendSuspects(here, [place])).toHaveLength(1);
+    expect(await due()).toEqual([]);
+  });
 });
 
 describe('the log', () => {

@@ -263,6 +263,18 @@ it('sends nothing but a suspect to an address in quarantine', () => {
   expect([rooms(), woken]).toEqual([[Infinity, Infinity, Infinity], [[up, down, raw]]]);
 });
 
+describe('suspects', () => {
+  const id = 'acme/many';
+
+  it('may run for models with circuits only', () => {
+    const address = 'http://gpu.internal:9000/secret';
+    const placesOf = (modelId: string): unknown[] =>
+      circuits.suspectPlaces.filter((place) => place.modelId === modelId);
+    expect([up, raw].map(placesOf)).toEqual([[{ address, modelId: up }], []]);
+    expect(placesOf(id)).toEqual(many.map((url) => ({ address: url, modelId: id })));
+  });
+});
+
 describe('of several addresses', () => {
   const id = 'acme/many';
   const changed: string[] = [];

@@ -10,7 +10,7 @@ import { asRunFailure } from '../runs/run-finish.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';
 import type { Outage, RunFailure } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { Addresses, type Destination } from './addresses.js';
+import { Addresses, type Destination, type SuspectPlace } from './addresses.js';
 import type { Probe } from './circuit.js';
 import { ModelAvailability } from './model-availability.js';
 import { Target } from './target.js';
@@ -197,9 +197,9 @@ export class Circuits {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** All addresses, as the database has them. */
-  get plainAddresses(): string[] {
-    return [...new Set([...this.targets].map(({ address }) => address))];
+  /** The models whose suspects this node may run, with the addresses at which it may run them. */
+  get suspectPlaces(): SuspectPlace[] {
+    return [...this.targets].flatMap(({ address, models }) => models.map((modelId) => ({ address, modelId })));
   }
 
   /** The models that send runs to an address. */

@@ -45,7 +45,7 @@ export class SuspectKeeper extends Duty {
   async runOnce(): Promise<void> {
     this.isLate = false;
     this.isBusy = true; // in case the database is lost
-    const suspects = await tendSuspects(this.database, this.circuits.plainAddresses);
+    const suspects = await tendSuspects(this.database, this.circuits.suspectPlaces);
     this.isBusy = suspects.length > 0;
     if (!this.isBusy && this.written === '') return;
     const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);

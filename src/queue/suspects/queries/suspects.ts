@@ -1,5 +1,6 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
+import type { SuspectPlace } from '../../circuits/addresses.js';
 
 /**
  * A suspect waits in `delayed_entry`, where no claim of the queue sees it. While a node knows the suspect, it keeps the
@@ -130,8 +131,9 @@ export interface Suspect {
 }
 
 /*
- * Purpose: reads all suspects in the order in which they are to run. Keeps those parked whose addresses are given, and
- *   forgets those that have completed or are in their queues again.
+ * Purpose: reads the suspects of models at addresses where they may run, in the order in which they are to run, and
+ *   keeps them parked. Others are due soon, and join their queues. Forgets suspects that have completed or are in their
+ *   queues again.
  * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it, and a suspect
  *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment, joins
  *   its queue again.
@@ -139,7 +141,8 @@ export interface Suspect {
  */
 const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
   SELECT suspect.request_id, suspect.model_id, suspect.address, request.state, request.priority,
-         request.virtual_start, request.seq, entry.ready_at
+         request.virtual_start, request.seq, entry.ready_at,
+         (suspect.address, suspect.model_id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AS may_run
   FROM suspect
   LEFT JOIN recent_request AS request ON request.id = suspect.request_id
   LEFT JOIN delayed_entry AS entry
@@ -158,7 +161,7 @@ const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
   JOIN delayed_entry AS entry
     ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
      = (known.model_id, known.priority, known.virtual_start, known.seq)
-  WHERE known.address = ANY ($1::text[]) AND entry.ready_at < clock_timestamp() + ${parked} / 2
+  WHERE known.may_run AND entry.ready_at < clock_timestamp() + ${parked} / 2
   FOR UPDATE OF entry SKIP LOCKED
 ), kept AS (
   UPDATE delayed_entry SET ready_at = clock_timestamp() + ${parked}
@@ -168,12 +171,12 @@ SELECT address, known.model_id AS "modelId", state = 'IN_PROGRESS' AS "isRunning
        coalesce(${isParked('known')}, false) AND model.paused IS NULL AS "isDue"
 FROM known
 LEFT JOIN model ON model.id = known.model_id
-WHERE state = 'IN_PROGRESS' OR ready_at IS NOT NULL
+WHERE may_run AND (state = 'IN_PROGRESS' OR ready_at IS NOT NULL)
 ORDER BY priority, virtual_start, seq`;
 
-/** `addresses`: those that this node sends runs to. */
-export function tendSuspects(database: Database, addresses: readonly string[]): Promise<Suspect[]> {
-  return database.query<Suspect>(tendStatement, [addresses]);
+/** `places`: where this node may run suspects. */
+export function tendSuspects(database: Database, places: readonly SuspectPlace[]): Promise<Suspect[]> {
+  return database.query<Suspect>(tendStatement, columnsOf(places, 'address', 'modelId'));
 }
 
 /*
