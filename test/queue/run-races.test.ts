@@ -8,6 +8,7 @@ import { finish } from '../../src/queue/runs/queries/finish.js';
 import {
   acquitOthers,
   markSuspect,
+  moveSuspects,
   parkedMs,
   tendSuspects,
 } from '../../src/queue/suspects/queries/suspects.js';
@@ -259,6 +260,18 @@ describe('suspects', () => {
     expect(await due()).toHaveLength(1);
     expect(await tendSuspects(here, [place])).toHaveLength(1);
     expect(await due()).toEqual([]);
+  });
+
+  test('move to another address a minute after their break, and then stay there for a minute', async () => {
+    const [id] = (await parkSome(1)) as [string];
+    const elsewhere = 'http://gpu-2:9000/';
+    expect(await moveSuspects(here, place.modelId, place.address, elsewhere)).toBe(false);
+    expect(await suspects()).toEqual([{ id, address: place.address }]);
+    await tables.rows(`UPDATE suspect SET since = since - interval '61 s'`);
+    expect(await moveSuspects(here, place.modelId, place.address, elsewhere)).toBe(true);
+    expect(await suspects()).toEqual([{ id, address: elsewhere }]);
+    expect(await moveSuspects(there, place.modelId, elsewhere, place.address)).toBe(false);
+    expect(await suspects()).toEqual([{ id, address: elsewhere }]);
   });
 });
 

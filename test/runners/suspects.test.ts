@@ -4,6 +4,7 @@ import { createTestDatabase, startTestService, type TestDatabase, until } from '
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { ModelServer } from '../support/model-server.js';
 import { QueueCalls } from '../support/queue-calls.js';
+import { divideSlots } from '../support/test-nodes.js';
 
 const [first, second] = [new ModelServer(), new ModelServer()];
 const at = ({ url }: ModelServer): object => ({ runner: { kind: 'http', url } });
@@ -94,3 +95,28 @@ test.each([
   },
   60_000,
 );
+
+test('over two nodes, suspects of a server that stays away leave the others their slots, and then their server', async () => {
+  const urls = [first.url, second.url];
+  const models = { 'test/model': { runner: { kind: 'http', urls }, concurrency: 2 } };
+  const calls = await startNode(models);
+  await startNode(models);
+  await divideSlots(nodes);
+  const slots = async (): Promise<string> =>
+    (await calls.service.query<{ slots: number }>('SELECT slots FROM slot_grant')).map((one) => one.slots).join();
+  await until(async () => (await slots()) === '1,1', { message: 'each node has a slot', explain: slots });
+  const suspects = await calls.submitAll(2, 'test/model');
+  await until(() => first.running + second.running === 2, { message: 'each node has a run' });
+  const [lost, kept] = first.running > 0 ? [first, second] : [second, first];
+  await lost.stop();
+  try {
+    await until(async () => (await calls.count('suspect')) > 0, { message: 'a request is a suspect' });
+    kept.release();
+    await expectSuccess(calls, await calls.submitAll(5, 'test/model'));
+    expect(await calls.count('suspect')).toBeGreaterThan(0);
+    await calls.service.query(`UPDATE suspect SET since = since - interval '1 hour'`);
+    await expectSuccess(calls, suspects);
+  } finally {
+    await lost.start();
+  }
+}, 60_000);

@@ -194,7 +194,7 @@ export class Dispatcher {
     const priority = this.slots.lowestFree(model.id);
     // Only reserved slots are free, and what waits may not use them.
     if (priority < lowest && (this.index.next(model.id)?.priority ?? priority) > priority) return 0;
-    const free = this.slots.free(model.id, priority) - this.circuits.slotsForSuspects(model.id);
+    const free = this.slots.free(model.id, priority) - this.circuits.suspectsReady(model.id);
     return Math.min(Math.max(0, free), this.circuits.room(model.id));
   }
 

@@ -179,6 +179,34 @@ export function tendSuspects(database: Database, places: readonly SuspectPlace[]
   return database.query<Suspect>(tendStatement, columnsOf(places, 'address', 'modelId'));
 }
 
+/** A suspect stays at an address that is away for this time: its server may only restart. */
+const patience = `interval '1 minute'`;
+
+/*
+ * Purpose: sends the suspects of a model at one address to another, because the first stays away.
+ * Race: every node may do this. A suspect that is moved has the time of that, so nodes that reach different addresses
+ *   do not move it to and fro. One that starts at this moment runs where it was claimed; its end writes its address or
+ *   deletes it. Index: suspect has a row per suspect; lease_pkey.
+ */
+const moveStatement = statement('move_suspects')`UPDATE suspect SET address = $3::text, since = clock_timestamp()
+WHERE ctid = ANY (ARRAY (
+  SELECT ctid FROM suspect
+  WHERE model_id = $1::text AND address = $2::text AND since < clock_timestamp() - ${patience}
+    AND NOT EXISTS (SELECT FROM lease WHERE lease.request_id = suspect.request_id)
+  FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`;
+
+/** Returns false if it moves none, because their break was less than a minute ago. */
+export async function moveSuspects(
+  database: Database,
+  modelId: string,
+  from: string,
+  to: string,
+): Promise<boolean> {
+  return (await database.query(moveStatement, [modelId, from, to])).length > 0;
+}
+
 /*
  * Purpose: says to which addresses this node sends nothing but suspects, and has no other run there.
  * Race: a node writes only its own rows, after it has stopped to send runs, and before it begins again. A node that
