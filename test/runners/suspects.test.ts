@@ -96,6 +96,25 @@ test.each([
   60_000,
 );
 
+test('a suspect gets a slot of its group while another model of the group has waiting requests', async () => {
+  const models = { 'test/model': { group: 'gpu' }, 'test/busy': { group: 'gpu', ...at(second) } };
+  const calls = await startNode(models, { gpu: { concurrency: 2, stay: '1h' } });
+  await calls.submitAll(2, 'test/model');
+  await until(() => first.running === 2, { message: 'both requests run' });
+  await calls.submitAll(8, 'test/busy');
+  for (const { socket } of first.calls) socket.destroy();
+  await until(() => second.running === 2, { message: 'the other model has all slots' });
+  first.release();
+  const circuits = calls.service.app.get(Circuits);
+  for (const [at, { id }] of second.calls.slice(0, 2).entries()) {
+    await until(() => circuits.suspectsReady('test/model') === 1, { message: 'a suspect waits for a slot' });
+    await second.answer(id);
+    const succeeded = `request WHERE model_id = 'test/model' AND outcome = 'succeeded'`;
+    await until(async () => (await calls.count(succeeded)) > at, { message: 'the suspect succeeds' });
+  }
+  expect(await calls.count(`queue_entry WHERE model_id = 'test/busy'`)).toBeGreaterThan(0);
+}, 60_000);
+
 test('over two nodes, suspects of a server that stays away leave the others their slots, and then their server', async () => {
   const urls = [first.url, second.url];
   const models = { 'test/model': { runner: { kind: 'http', urls }, concurrency: 2 } };
