@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
+import { SuspectKeeper } from '../../src/queue/suspects/duties/suspect-keeper.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { ModelServer } from '../support/model-server.js';
@@ -121,6 +122,8 @@ test('over two nodes, suspects of a server that stays away leave the others thei
   const calls = await startNode(models);
   await startNode(models);
   await divideSlots(nodes);
+  const circuits = nodes.map(({ service }) => service.app.get(Circuits));
+  for (const { times } of circuits) Object.assign(times, { probeMs: 3_600_000, maxProbeMs: 3_600_000 });
   const slots = async (): Promise<string> =>
     (await calls.service.query<{ slots: number }>('SELECT slots FROM slot_grant')).map((one) => one.slots).join();
   await until(async () => (await slots()) === '1,1', { message: 'each node has a slot', explain: slots });
@@ -129,10 +132,13 @@ test('over two nodes, suspects of a server that stays away leave the others thei
   const [lost, kept] = first.running > 0 ? [first, second] : [second, first];
   await lost.stop();
   try {
-    await until(async () => (await calls.count('suspect')) > 0, { message: 'a request is a suspect' });
+    const parked = 'suspect JOIN delayed_entry USING (request_id)';
+    await until(async () => (await calls.count(parked)) > 0, { message: 'a suspect waits' });
+    for (const { service } of nodes) await service.app.get(SuspectKeeper).runOnce();
     kept.release();
     await expectSuccess(calls, await calls.submitAll(5, 'test/model'));
     expect(await calls.count('suspect')).toBeGreaterThan(0);
+    for (const one of circuits) one.probeNow(['test/model']);
     await calls.service.query(`UPDATE suspect SET since = since - interval '1 hour'`);
     await expectSuccess(calls, suspects);
   } finally {
