@@ -268,7 +268,7 @@ test('the cluster and its upkeep are shown although the delays of deliveries can
 
 test('a model whose address is in quarantine counts as reachable', async () => {
   const circuits = service.app.get(Circuits);
-  circuits.quarantine(new Map(circuits.plainAddresses.map((address) => [address, undefined])));
+  circuits.quarantine(new Map(circuits.suspectPlaces.map(({ address }) => [address, undefined])));
   const registry = service.app.get<Registry>(REGISTRY);
   const text = await registry.getSingleMetricAsString('nowserving_circuit_open');
   expect(circuits.room('test/model')).toBe(0);

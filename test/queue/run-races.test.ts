@@ -5,6 +5,13 @@ import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
+import {
+  acquitOthers,
+  markSuspect,
+  moveSuspects,
+  parkedMs,
+  tendSuspects,
+} from '../../src/queue/suspects/queries/suspects.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
@@ -201,6 +208,85 @@ describe('COMPLETED is final, even with a stray lease or queue entry', () => {
     await strayEntry();
     await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
     expect(await expire(there, requestErrors.expired(0))).toEqual([]);
+  });
+});
+
+describe('suspects', () => {
+  const place = { modelId: 'test/model', address: 'http://gpu:9000/' };
+  const suspects = (): Promise<object[]> => tables.rows('SELECT request_id AS id, address FROM suspect');
+
+  /** Submits and starts requests, and makes suspects of them. */
+  async function parkSome(count: number): Promise<string[]> {
+    await submitSome(here, count);
+    const claimed = await claimSome(here, node, count);
+    for (const { id, token } of claimed) {
+      await markSuspect(here, { requestId: id, token, ...place });
+      await requeue(here, returning({ id, token }, { delayMs: parkedMs }));
+    }
+    return claimed.map(({ id }) => id);
+  }
+
+  /** Fails if `waits`, which runs there, waits for a lock of `locks`, which runs here. */
+  async function expectNoWait(locks: () => Promise<unknown>, waits: () => Promise<unknown>): Promise<void> {
+    await there.execute(`SET lock_timeout = '1s'`);
+    await here.execute('BEGIN');
+    try {
+      await locks();
+      await waits();
+    } finally {
+      await here.execute('ROLLBACK');
+      await there.execute('RESET lock_timeout');
+    }
+  }
+
+  test('that are acquitted do not wait for an entry that another session locks', async () => {
+    const [broken, locked, waiting] = (await parkSome(3)) as [string, string, string];
+    await expectNoWait(
+      () => cancel(here, locked, cancelled),
+      () => acquitOthers(there, place.address, broken),
+    );
+    expect(await suspects()).toEqual([{ id: broken, address: place.address }]);
+    const due = 'SELECT request_id AS id FROM delayed_entry WHERE ready_at <= now()';
+    expect(await tables.rows(due)).toEqual([{ id: waiting }]);
+    // The entry that was locked becomes due some seconds later, because no round keeps it.
+    await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
+    await tendSuspects(there, [place]);
+    const kept = `SELECT request_id AS id FROM delayed_entry WHERE ready_at > '-infinity'`;
+    expect(await tables.rows(kept)).toEqual([{ id: broken }]);
+  });
+
+  test('that have completed are forgotten by one session while another does the same', async () => {
+    await parkSome(2);
+    await tables.rows('DELETE FROM delayed_entry');
+    await expectNoWait(
+      () => tendSuspects(here, [place]),
+      () => tendSuspects(there, [place]),
+    );
+    expect(await suspects()).toHaveLength(2);
+    await tendSuspects(there, [place]);
+    expect(await suspects()).toEqual([]);
+  });
+
+  test('that cannot run at their address any more become due, and count no longer', async () => {
+    await parkSome(1);
+    await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
+    const due = (): Promise<object[]> => tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
+    expect(await tendSuspects(here, [{ ...place, modelId: 'test/other' }])).toEqual([]);
+    expect(await due()).toHaveLength(1);
+    expect(await tendSuspects(here, [place])).toHaveLength(1);
+    expect(await due()).toEqual([]);
+  });
+
+  test('move to another address a minute after their break, and then stay there for a minute', async () => {
+    const [id] = (await parkSome(1)) as [string];
+    const elsewhere = 'http://gpu-2:9000/';
+    expect(await moveSuspects(here, place.modelId, place.address, elsewhere)).toBe(false);
+    expect(await suspects()).toEqual([{ id, address: place.address }]);
+    await tables.rows(`UPDATE suspect SET since = since - interval '61 s'`);
+    expect(await moveSuspects(here, place.modelId, place.address, elsewhere)).toBe(true);
+    expect(await suspects()).toEqual([{ id, address: elsewhere }]);
+    expect(await moveSuspects(there, place.modelId, elsewhere, place.address)).toBe(false);
+    expect(await suspects()).toEqual([{ id, address: elsewhere }]);
   });
 });
 

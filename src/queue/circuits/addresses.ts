@@ -10,6 +10,12 @@ export interface Destination {
   readonly isSuspect?: boolean;
 }
 
+/** A model whose suspects may run at an address, which is written as the database has it. */
+export interface SuspectPlace {
+  readonly address: string;
+  readonly modelId: string;
+}
+
 /**
  * Returns addresses as they are shown: only their origins, because path, query and user may hold secrets. A number
  * distinguishes addresses of the same origin.

@@ -27,6 +27,8 @@ export class Circuit {
   yieldsSlots = false;
   /** True: it is open because nothing is known of the address yet. */
   isUnknown = false;
+  /** True: it is open, and the last failure shows that its model was not reached. */
+  isUnreached = false;
   private probe: Probe | undefined;
   private delayMs = 0;
   private failedAt = 0;
@@ -87,13 +89,14 @@ export class Circuit {
    * Opens the circuit, or extends its outage after a failed probe. True: it was closed. A run that started before the
    * opening and fails after it changes nothing.
    */
-  fail(reason: string, retryAfterMs = 0, probe?: Probe): boolean {
+  fail(reason: string, retryAfterMs = 0, probe?: Probe, isUnreached = false): boolean {
     const { outage } = this;
     if (outage !== undefined && !(probe !== undefined && this.release(probe))) return false;
     const now = this.now();
     const { probeMs, maxProbeMs, shareMs } = this.times;
     this.outage = { since: outage?.since ?? now, reason };
     this.isUnknown = false;
+    this.isUnreached = isUnreached;
     this.delayMs = outage === undefined ? probeMs : Math.min(maxProbeMs, this.delayMs * 2);
     this.failedAt = now;
     this.probeAt = now + Math.max(this.delayMs, retryAfterMs);
@@ -118,6 +121,7 @@ export class Circuit {
     this.outage = undefined;
     this.probe = undefined;
     this.isUnknown = false;
+    this.isUnreached = false;
     this.yieldsSlots = false;
   }
 

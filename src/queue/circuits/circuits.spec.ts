@@ -254,13 +254,55 @@ it('sends nothing but a suspect to an address in quarantine', () => {
   expect([rooms(), circuits.startRun(up), circuits.isClear(address)]).toEqual([[0, 0, 0], undefined, false]);
   expect(circuits.startSuspect(down, address)).toBeUndefined();
   circuits.endRun(ordinary);
-  expect([circuits.isClear(address), circuits.slotsForSuspects(down)]).toEqual([true, 1]);
+  expect([circuits.isClear(address), circuits.suspectsReady(down)]).toEqual([true, 1]);
   const suspect = circuits.startSuspect(down, address)!;
   expect(circuits.startRun(down, suspect)).toBe(suspect);
   expect([circuits.startSuspect(down, address), circuits.isClear(address)]).toEqual([undefined, true]);
   circuits.endRun(suspect);
   circuits.quarantine(new Map());
   expect([rooms(), woken]).toEqual([[Infinity, Infinity, Infinity], [[up, down, raw]]]);
+});
+
+describe('suspects', () => {
+  const id = 'acme/many';
+  const [lost, kept] = many as [string, string];
+
+  it('may run for models with circuits only', () => {
+    const address = 'http://gpu.internal:9000/secret';
+    const placesOf = (modelId: string): unknown[] =>
+      circuits.suspectPlaces.filter((place) => place.modelId === modelId);
+    expect([up, raw].map(placesOf)).toEqual([[{ address, modelId: up }], []]);
+    expect(placesOf(id)).toEqual(many.map((url) => ({ address: url, modelId: id })));
+  });
+
+  it('need a slot while their address is reached or its probe is due, and not while it is away', () => {
+    circuits.quarantine(new Map([[lost, id]]));
+    expect([circuits.suspectsReady(id), circuits.suspectsReady(up)]).toEqual([1, 0]);
+    const suspect = circuits.startRun(id, circuits.startSuspect(id, lost))!;
+    fail(id, suspect);
+    expect(circuits.suspectsReady(id)).toBe(0);
+    jest.advanceTimersByTime(1_001);
+    expect(circuits.suspectsReady(id)).toBe(1);
+  });
+
+  it('wake their model when they no longer need a slot', () => {
+    circuits.quarantine(new Map([[lost, id]]));
+    const woken: unknown[] = [];
+    circuits.wakes.subscribe((ids) => woken.push(ids));
+    circuits.quarantine(new Map([[lost, undefined]]));
+    expect(woken).toEqual([[id]]);
+  });
+
+  it('may move from an address that no run reaches to one that is not away', () => {
+    const breaking = new RunFailure('The connection broke.', { code: 'model_unavailable', outage: 'costly' });
+    end(id, { kind: 'failure', error: breaking });
+    expect([circuits.opened.length, circuits.insteadOf(id, lost)]).toEqual([1, undefined]);
+    jest.advanceTimersByTime(1_001);
+    fail(id);
+    expect([lost, kept].map((address) => circuits.insteadOf(id, address))).toEqual([kept, undefined]);
+    for (const _ of many.slice(1)) fail(id);
+    expect(circuits.insteadOf(id, lost)).toBeUndefined();
+  });
 });
 
 describe('of several addresses', () => {

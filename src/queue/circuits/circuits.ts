@@ -10,7 +10,7 @@ import { asRunFailure } from '../runs/run-finish.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';
 import type { Outage, RunFailure } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { Addresses, type Destination } from './addresses.js';
+import { Addresses, type Destination, type SuspectPlace } from './addresses.js';
 import type { Probe } from './circuit.js';
 import { ModelAvailability } from './model-availability.js';
 import { Target } from './target.js';
@@ -46,8 +46,8 @@ export class Circuits {
   readonly changes = new Subject<CircuitChange[]>();
   private readonly log = new Logger(Circuits.name);
   private readonly addresses = new Map<string, Addresses>();
-  /** Models with a suspect that is to run next. */
-  private suspectModels: readonly string[] = [];
+  /** The addresses to which nothing but suspects is sent, each with the model whose suspect is to run next there. */
+  private suspects: ReadonlyMap<string, string | undefined> = new Map();
 
   constructor(
     private readonly models: ModelsService,
@@ -153,8 +153,8 @@ export class Circuits {
       if (end.reason !== 'timed_out') return undefined;
       if (isElsewhere) return hasReachedModel ? undefined : 'free';
       if (!hasReachedModel)
-        this.open(target, 'Connecting to the model took longer than a run may take.', 0, probe);
-      else if (target.isAway) this.open(target, 'The model does not answer.', 0, probe);
+        this.open(target, 'Connecting to the model took longer than a run may take.', 'free', 0, probe);
+      else if (target.isAway) this.open(target, 'The model does not answer.', 'costly', 0, probe);
       return hasReachedModel ? undefined : 'free';
     }
     const { message = '', options } = end.kind === 'failure' ? asRunFailure(end.error) : {};
@@ -163,7 +163,7 @@ export class Circuits {
     const outage = isFree ? 'free' : options?.outage;
     if (isElsewhere) return outage;
     if (outage === undefined) this.close(target, probe);
-    else this.open(target, message, options?.retryAfterMs, probe);
+    else this.open(target, message, outage, options?.retryAfterMs, probe);
     return outage;
   }
 
@@ -183,7 +183,7 @@ export class Circuits {
     // The file was read again during the check, and no model has the address any more.
     if (target.models.length === 0) return;
     if (failure === undefined) this.close(target, probe);
-    else this.open(target, failure.message, failure.options.retryAfterMs, probe);
+    else this.open(target, failure.message, 'free', failure.options.retryAfterMs, probe);
   }
 
   /** Makes the probes of these models due at once, because an operator asks for it. */
@@ -197,9 +197,9 @@ export class Circuits {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** All addresses, as the database has them. */
-  get plainAddresses(): string[] {
-    return [...new Set([...this.targets].map(({ address }) => address))];
+  /** The models whose suspects this node may run, with the addresses at which it may run them. */
+  get suspectPlaces(): SuspectPlace[] {
+    return [...this.targets].flatMap(({ address, models }) => models.map((modelId) => ({ address, modelId })));
   }
 
   /** The models that send runs to an address. */
@@ -231,28 +231,49 @@ export class Circuits {
    * keeps a slot free for it.
    */
   quarantine(addresses: ReadonlyMap<string, string | undefined>): void {
-    this.suspectModels = [...addresses].flatMap(([address, id]) =>
-      id !== undefined && this.modelsAt(address).includes(id) ? id : [],
+    const freed = [...this.suspects].flatMap(([address, id]) =>
+      id !== undefined && addresses.get(address) !== id ? id : [],
     );
-    const opened: string[] = [];
+    this.suspects = addresses;
+    const woken = new Set<string>();
     for (const target of this.targets) {
       const isQuarantined = addresses.has(target.address);
-      if (target.isQuarantined && !isQuarantined) opened.push(...this.modelsAt(target.address));
+      if (target.isQuarantined && !isQuarantined)
+        for (const id of this.modelsAt(target.address)) woken.add(id);
       target.isQuarantined = isQuarantined;
     }
-    if (opened.length > 0) this.wakes.next(opened);
+    for (const id of freed) woken.add(id);
+    if (woken.size > 0) this.wakes.next([...woken]);
   }
 
-  /** The number of slots of this node that its other requests leave to suspects. */
-  slotsForSuspects(modelId: string): number {
-    return this.suspectModels.filter((id) => id === modelId).length;
+  /** The number of suspects of the model that may start now, as far as its circuits allow. */
+  suspectsReady(modelId: string): number {
+    let count = 0;
+    for (const [address, id] of this.suspects)
+      if (id === modelId && this.targetForSuspect(modelId, address) !== undefined) count++;
+    return count;
   }
 
   /** Returns the destination of a suspect. undefined: another run is there, or the address is away. */
   startSuspect(modelId: string, address: string): Destination | undefined {
     if (this.runningAt(address) > 0) return undefined;
-    const target = this.targetsAt(address).find(({ models, room }) => models.includes(modelId) && room > 0);
+    const target = this.targetForSuspect(modelId, address);
     return target && { target, probe: target.circuit.startProbe(), isSuspect: true };
+  }
+
+  /**
+   * Returns an address that may have the suspects of one that runs and health checks do not reach. undefined: it is
+   * reached, or no other is.
+   */
+  insteadOf(modelId: string, address: string): string | undefined {
+    const targets = this.targetsOf([modelId]);
+    const isReached = targets.some((target) => target.address === address && !target.circuit.isUnreached);
+    if (isReached) return undefined;
+    return targets.find((target) => target.address !== address && !target.isAway)?.address;
+  }
+
+  private targetForSuspect(modelId: string, address: string): Target | undefined {
+    return this.targetsAt(address).find(({ models, room }) => models.includes(modelId) && room > 0);
   }
 
   private targetsAt(address: string): Target[] {
@@ -317,13 +338,14 @@ export class Circuits {
   private open(
     target: Target,
     reason: string,
+    outage: Outage,
     retryAfterMs: number | undefined,
     probe: Probe | undefined,
   ): void {
     this.change(target, () => {
       const { circuit } = target;
       const wasUnknown = circuit.isUnknown;
-      const isOpened = circuit.fail(reason, retryAfterMs, probe);
+      const isOpened = circuit.fail(reason, retryAfterMs, probe, outage === 'free');
       if (!isOpened && circuit.isUnknown === wasUnknown) return;
       // The request that met the outage waits again too, hence 1 more.
       this.warn(target, 'is away', isOpened ? 1 : 0);

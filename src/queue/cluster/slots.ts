@@ -58,8 +58,16 @@ export class Slots {
       free = Math.min(free, below.limits[0] - this.inUse(modelId, 0));
     if (below !== undefined && priority === lowest)
       free = Math.min(free, below.limits[1] - this.inUse(modelId, lowest));
+    return Math.max(0, Math.min(free, this.freeInGroup(modelId)));
+  }
+
+  /** Returns how many runs of any model may start in the group of this one. */
+  freeInGroup(modelId: string): number {
     const group = this.groups.get(modelId);
-    return Math.max(0, group === undefined ? free : Math.min(free, this.freeOfGroup(group)));
+    if (group === undefined) return Infinity;
+    let inUse = 0;
+    for (const [member, its] of this.groups) if (its === group) inUse += this.inUse(member);
+    return (this.groupLimits.get(group) ?? 0) - inUse;
   }
 
   /** Returns the lowest priority of which a run may start. */
@@ -119,11 +127,5 @@ export class Slots {
     this.groupLimits.clear();
     this.below.clear();
     this.generation++;
-  }
-
-  private freeOfGroup(group: string): number {
-    let inUse = 0;
-    for (const [modelId, its] of this.groups) if (its === group) inUse += this.inUse(modelId);
-    return Math.max(0, (this.groupLimits.get(group) ?? 0) - inUse);
   }
 }

@@ -2,6 +2,8 @@
 const bucketsPerOctave = 8;
 /** Up to 4.6 hours; a longer time counts as that. */
 const buckets = 24 * bucketsPerOctave;
+/** Times that count less than this are forgotten: so many newer ones have come since. */
+export const minWeight = 0.001;
 
 /** The histogram as it is stored. */
 export interface StoredHistogram {
@@ -62,18 +64,24 @@ export class Histogram {
     const from = aboveMs <= 1 ? 0 : Math.log2(aboveMs) * bucketsPerOctave;
     const first = Math.floor(from);
     // Only the part of the first bucket above that point counts.
-    const weightOf = (bucket: number): number => this.weights[bucket]! * Math.min(1, bucket + 1 - from);
+    const weightOf = (bucket: number): number => {
+      const weight = this.weights[bucket]!;
+      return weight < minWeight ? 0 : weight * Math.min(1, bucket + 1 - from);
+    };
     let above = 0;
     for (let bucket = first; bucket < buckets; bucket++) above += weightOf(bucket);
     let left = part * above;
+    let found: number | undefined;
     for (let bucket = first; bucket < buckets; bucket++) {
       const weight = weightOf(bucket);
-      if (weight > 0 && left <= weight) {
-        const begin = Math.max(bucket, from);
-        return 2 ** ((begin + ((bucket + 1 - begin) * left) / weight) / bucketsPerOctave);
-      }
+      if (weight === 0) continue;
+      const begin = Math.max(bucket, from);
+      const share = Math.min(1, left / weight);
+      found = 2 ** ((begin + (bucket + 1 - begin) * share) / bucketsPerOctave);
+      if (left <= weight) return found;
       left -= weight;
     }
-    return undefined;
+    // Rounding may leave more than the last weight.
+    return found;
   }
 }

@@ -36,6 +36,17 @@ it('weights newer runs more than older runs', () => {
   expect(times.meanMs).toBeGreaterThan(3_500);
 });
 
+it('forgets the longest run once many times as many runs as count have been shorter', () => {
+  times.add(3_600_000);
+  addAll(2_000, 1_000);
+  expect(times.longestMs).toBeLessThan(1_000 * 1.1);
+});
+
+it('knows the longest run although rounding makes the sum of the weights too large', () => {
+  times.set({ weights: [0.1, 0.2, 0.3], sumMs: 1, squares: 1 });
+  expect(times.longestMs).toBeCloseTo(2 ** (3 / 8), 10);
+});
+
 it('accepts runs of no time and of a day', () => {
   addAll(5, 0);
   addAll(5, 86_400_000);

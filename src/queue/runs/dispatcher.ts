@@ -114,9 +114,8 @@ export class Dispatcher {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting || !this.cluster.connected) return;
     const { model } = dispatcher;
-    const isBarred = this.isStopped(model) || this.runs.isResting(modelId);
     // Its priority is not known yet, so it gets no reserved slot.
-    if (isBarred || this.slots.free(modelId, lowest) === 0) return;
+    if (this.isBarred(model) || this.slots.free(modelId, lowest) === 0) return;
     const destination = this.circuits.startSuspect(modelId, address);
     if (destination === undefined) return;
     const { generation } = this.slots;
@@ -179,7 +178,10 @@ export class Dispatcher {
   private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
     for (const id of modelIds) {
       this.wake(id);
-      await this.dispatchers.get(id)?.ended;
+      const dispatcher = this.dispatchers.get(id);
+      await dispatcher?.ended;
+      // A suspect may have left its slot to them.
+      if (dispatcher !== undefined) this.wakeOthersInGroup(dispatcher.model);
     }
   }
 
@@ -190,12 +192,23 @@ export class Dispatcher {
 
   /** The room of a model if the other models of its group leave it the slots. */
   private roomBesideOthers(model: Model): number {
-    if (this.isStopped(model) || this.runs.isResting(model.id)) return 0;
+    if (this.isBarred(model)) return 0;
     const priority = this.slots.lowestFree(model.id);
     // Only reserved slots are free, and what waits may not use them.
     if (priority < lowest && (this.index.next(model.id)?.priority ?? priority) > priority) return 0;
-    const free = this.slots.free(model.id, priority) - this.circuits.slotsForSuspects(model.id);
-    return Math.min(Math.max(0, free), this.circuits.room(model.id));
+    const own = this.slots.free(model.id, priority) - this.slotsForSuspects(model);
+    const members = [model, ...this.othersInGroup(model)];
+    const inGroup = this.slots.freeInGroup(model.id) - this.slotsForSuspects(...members);
+    return Math.max(0, Math.min(own, inGroup, this.circuits.room(model.id)));
+  }
+
+  /** The number of free slots that other requests leave to suspects of these models. */
+  private slotsForSuspects(...models: readonly Model[]): number {
+    const slots = models.map((model) => {
+      if (this.isBarred(model)) return 0;
+      return Math.min(this.circuits.suspectsReady(model.id), this.slots.free(model.id, lowest));
+    });
+    return slots.reduce((sum, count) => sum + count, 0);
   }
 
   /** One model of a group claims at a time: what it starts decides who is next. */
@@ -212,6 +225,11 @@ export class Dispatcher {
 
   private wakeOthersInGroup(model: Model): void {
     for (const other of this.othersInGroup(model)) if (this.turns.hasWork(other)) this.wake(other.id);
+  }
+
+  /** True if nothing of the model may start here now, whatever is free. */
+  private isBarred(model: Model): boolean {
+    return this.isStopped(model) || this.runs.isResting(model.id);
   }
 
   private isStopped({ paused }: Model): boolean {

@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
-import type { StoredHistogram } from '../histogram.js';
+import { minWeight, type StoredHistogram } from '../histogram.js';
 
 export interface StoredRunTimes extends StoredHistogram {
   modelId: string;
@@ -13,7 +13,7 @@ const kept = 'CASE WHEN known.runs + excluded.runs > 2 * excluded.memory THEN 0.
 /*
  * Purpose: adds the run times that a node has seen to those of all nodes, and reads the sum.
  * Race: the row lock makes two nodes add one after the other. All take the rows in one order, so that they never
- *   deadlock.
+ *   deadlock. A weight that was halved for ever would end as an error, because it leaves the range of its type.
  * Index: run_times_pkey.
  */
 const addStatement = statement('add_run_times')`INSERT INTO run_times AS known
@@ -26,8 +26,9 @@ ON CONFLICT (model_id) DO UPDATE
 SET memory = excluded.memory,
     runs = (known.runs + excluded.runs) * ${kept},
     weights = (
-      SELECT array_agg((coalesce(old, 0) + coalesce(new, 0)) * ${kept} ORDER BY bucket)
+      SELECT array_agg(CASE WHEN weight < ${String(minWeight)} THEN 0 ELSE weight * ${kept} END ORDER BY bucket)
       FROM unnest(known.weights, excluded.weights) WITH ORDINALITY AS both_of (old, new, bucket)
+      CROSS JOIN LATERAL (SELECT coalesce(old, 0) + coalesce(new, 0)) AS counted (weight)
     ),
     sum_ms = (known.sum_ms + excluded.sum_ms) * ${kept},
     squares = (known.squares + excluded.squares) * ${kept}

@@ -5,7 +5,7 @@ import { Circuits } from '../../circuits/circuits.js';
 import { Cluster } from '../../cluster/cluster.js';
 import { QueueEvents } from '../../queue-events.js';
 import { Dispatcher } from '../../runs/dispatcher.js';
-import { type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects.js';
+import { moveSuspects, type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects.js';
 
 /** Runs suspects one at a time. Meanwhile this node sends nothing else to their addresses. */
 @Injectable()
@@ -45,7 +45,7 @@ export class SuspectKeeper extends Duty {
   async runOnce(): Promise<void> {
     this.isLate = false;
     this.isBusy = true; // in case the database is lost
-    const suspects = await tendSuspects(this.database, this.circuits.plainAddresses);
+    const suspects = await tendSuspects(this.database, this.circuits.suspectPlaces);
     this.isBusy = suspects.length > 0;
     if (!this.isBusy && this.written === '') return;
     const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);
@@ -57,11 +57,18 @@ export class SuspectKeeper extends Duty {
     await this.write([...waiting.keys()].filter((address) => this.circuits.isClear(address)));
     if (stays.length > 0) this.circuits.quarantine(waiting);
     for (const [address, modelId] of waiting)
-      if (modelId !== undefined) await this.dispatcher.startSuspect(modelId, address);
+      if (modelId !== undefined) await this.serve(modelId, address);
   }
 
   protected override nextIntervalMs(): number {
     return this.isLate || this.isBusy ? this.busyMs : this.intervalMs;
+  }
+
+  /** Starts a suspect, or sends those of its model to another address because theirs stays away. */
+  private async serve(modelId: string, address: string): Promise<void> {
+    const other = this.circuits.insteadOf(modelId, address);
+    if (other !== undefined && (await moveSuspects(this.database, modelId, address, other))) return;
+    await this.dispatcher.startSuspect(modelId, address);
   }
 
   private async write(addresses: readonly string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
+import type { SuspectPlace } from '../../circuits/addresses.js';
 
 /**
  * A suspect waits in `delayed_entry`, where no claim of the queue sees it. While a node knows the suspect, it keeps the
@@ -87,20 +88,34 @@ export async function acquitSuspect(database: Database, requestId: string): Prom
 }
 
 /*
- * Purpose: lets all suspects of an address but one go back to their queues, because that one broke alone.
- * Race: a suspect that starts at this moment goes on; it is alone. The promoter takes entries that are due.
+ * Purpose: lets all suspects of an address but one go back to their queues, because that one broke without others. It
+ *   has the time of this break from now on.
+ * Race: a suspect that starts at this moment continues; no other run is there. The promoter takes entries that are due.
+ *   SKIP LOCKED leaves a suspect to the statement that locks it, and an entry to the node that claims, cancels or keeps
+ *   it: what is kept once more is due within the time for which a suspect is parked.
  * Index: suspect has a row per suspect; request_pkey, delayed_entry_pkey by full key.
  */
 const acquitOthersStatement = statement('acquit_other_suspects')`WITH acquitted AS (
-  DELETE FROM suspect WHERE address = $1::text AND request_id <> $2::uuid
+  DELETE FROM suspect
+  WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM suspect
+    WHERE address = $1::text AND request_id <> $2::uuid FOR UPDATE SKIP LOCKED
+  ))
   RETURNING request_id
+), broken AS (
+  UPDATE suspect SET since = clock_timestamp()
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM suspect WHERE request_id = $2::uuid FOR UPDATE SKIP LOCKED))
+), waiting AS MATERIALIZED (
+  SELECT entry.ctid FROM acquitted
+  JOIN recent_request AS request ON request.id = acquitted.request_id
+  JOIN delayed_entry AS entry
+    ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+     = (request.model_id, request.priority, request.virtual_start, request.seq)
+  WHERE ${isParked('entry')}
+  FOR UPDATE OF entry SKIP LOCKED
 )
-UPDATE delayed_entry AS entry SET ready_at = clock_timestamp()
-FROM acquitted
-JOIN recent_request AS request ON request.id = acquitted.request_id
-WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-    = (request.model_id, request.priority, request.virtual_start, request.seq)
-  AND ${isParked('entry')}`;
+UPDATE delayed_entry SET ready_at = clock_timestamp()
+WHERE ctid = ANY (ARRAY (SELECT ctid FROM waiting))`;
 
 export async function acquitOthers(database: Database, address: string, requestId: string): Promise<void> {
   await database.query(acquitOthersStatement, [address, requestId]);
@@ -116,30 +131,37 @@ export interface Suspect {
 }
 
 /*
- * Purpose: reads all suspects in the order in which they are to run. Keeps those parked whose addresses are given, and
- *   forgets those that have completed or are in their queues again.
- * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it. A suspect that
- *   is forgotten by mistake, because it broke again at this moment, joins its queue again.
+ * Purpose: reads the suspects of models at addresses where they may run, in the order in which they are to run, and
+ *   keeps them parked. Others are due soon, and join their queues. Forgets suspects that have completed or are in their
+ *   queues again.
+ * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it, and a suspect
+ *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment, joins
+ *   its queue again.
  * Index: suspect has a row per suspect; request_pkey, delayed_entry_pkey by full key, model_pkey.
  */
 const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
   SELECT suspect.request_id, suspect.model_id, suspect.address, request.state, request.priority,
-         request.virtual_start, request.seq, entry.ready_at
+         request.virtual_start, request.seq, entry.ready_at,
+         (suspect.address, suspect.model_id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AS may_run
   FROM suspect
   LEFT JOIN recent_request AS request ON request.id = suspect.request_id
   LEFT JOIN delayed_entry AS entry
     ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
      = (request.model_id, request.priority, request.virtual_start, request.seq)
 ), forgotten AS (
-  DELETE FROM suspect USING known
-  WHERE suspect.request_id = known.request_id AND known.ready_at IS NULL
-    AND known.state IS DISTINCT FROM 'IN_PROGRESS'
+  DELETE FROM suspect
+  WHERE ctid = ANY (ARRAY (
+    SELECT suspect.ctid FROM known
+    JOIN suspect USING (request_id)
+    WHERE known.ready_at IS NULL AND known.state IS DISTINCT FROM 'IN_PROGRESS'
+    FOR UPDATE OF suspect SKIP LOCKED
+  ))
 ), expiring AS MATERIALIZED (
   SELECT entry.ctid FROM known
   JOIN delayed_entry AS entry
     ON (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
      = (known.model_id, known.priority, known.virtual_start, known.seq)
-  WHERE known.address = ANY ($1::text[]) AND entry.ready_at < clock_timestamp() + ${parked} / 2
+  WHERE known.may_run AND entry.ready_at < clock_timestamp() + ${parked} / 2
   FOR UPDATE OF entry SKIP LOCKED
 ), kept AS (
   UPDATE delayed_entry SET ready_at = clock_timestamp() + ${parked}
@@ -149,12 +171,40 @@ SELECT address, known.model_id AS "modelId", state = 'IN_PROGRESS' AS "isRunning
        coalesce(${isParked('known')}, false) AND model.paused IS NULL AS "isDue"
 FROM known
 LEFT JOIN model ON model.id = known.model_id
-WHERE state = 'IN_PROGRESS' OR ready_at IS NOT NULL
+WHERE may_run AND (state = 'IN_PROGRESS' OR ready_at IS NOT NULL)
 ORDER BY priority, virtual_start, seq`;
 
-/** `addresses`: those that this node sends runs to. */
-export function tendSuspects(database: Database, addresses: readonly string[]): Promise<Suspect[]> {
-  return database.query<Suspect>(tendStatement, [addresses]);
+/** `places`: where this node may run suspects. */
+export function tendSuspects(database: Database, places: readonly SuspectPlace[]): Promise<Suspect[]> {
+  return database.query<Suspect>(tendStatement, columnsOf(places, 'address', 'modelId'));
+}
+
+/** A suspect stays at an address that is away for this time: its server may only restart. */
+const patience = `interval '1 minute'`;
+
+/*
+ * Purpose: sends the suspects of a model at one address to another, because the first stays away.
+ * Race: every node may do this. A suspect that is moved has the time of that, so nodes that reach different addresses
+ *   do not move it to and fro. One that starts at this moment runs where it was claimed; its end writes its address or
+ *   deletes it. Index: suspect has a row per suspect; lease_pkey.
+ */
+const moveStatement = statement('move_suspects')`UPDATE suspect SET address = $3::text, since = clock_timestamp()
+WHERE ctid = ANY (ARRAY (
+  SELECT ctid FROM suspect
+  WHERE model_id = $1::text AND address = $2::text AND since < clock_timestamp() - ${patience}
+    AND NOT EXISTS (SELECT FROM lease WHERE lease.request_id = suspect.request_id)
+  FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`;
+
+/** Returns false if it moves none, because their break was less than a minute ago. */
+export async function moveSuspects(
+  database: Database,
+  modelId: string,
+  from: string,
+  to: string,
+): Promise<boolean> {
+  return (await database.query(moveStatement, [modelId, from, to])).length > 0;
 }
 
 /*
