@@ -272,6 +272,23 @@ test('the keyboard leads to a request, along the rows, and back to where one was
   await page.keyboard.press('Escape');
 });
 
+test('a reader types on in a filter after a pause', async () => {
+  const { page } = tab;
+  const typed = (name: string, text: string): Promise<void> =>
+    page.waitForURL(({ searchParams }) => searchParams.get(name) === text);
+  await tab.show('requests');
+  await page.getByLabel('Error code').pressSequentially('model');
+  await typed('code', 'model');
+  await page.keyboard.type('_error');
+  await typed('code', 'model_error');
+  expect(await page.evaluate('document.activeElement.value')).toBe('model_error');
+  await page.getByLabel('Tag').pressSequentially('job ');
+  await typed('tag', 'job');
+  await page.keyboard.type('17');
+  await typed('tag', 'job 17');
+  expect(new URL(page.url()).searchParams.get('code')).toBe('model_error');
+});
+
 test('on a phone the filters are one line, which opens', async () => {
   const { page } = tab;
   await page.setViewportSize({ width: 390, height: 844 });
@@ -283,6 +300,8 @@ test('on a phone the filters are one line, which opens', async () => {
   await fold.click();
   await page.getByLabel('Outcome').selectOption('failed');
   await page.waitForURL(/outcome=failed/);
+  // The reader may set another filter.
+  expect(await fold.getAttribute('aria-expanded')).toBe('true');
   expect(await tab.findings()).toEqual([]);
   await page.setViewportSize({ width: 1440, height: 900 });
 });

@@ -90,3 +90,20 @@ test('a list is read on, page by page, with nothing twice', async () => {
   await report('450 rows');
   expect(tab.complaints.filter((one) => !isRepeated.test(one))).toEqual([]);
 });
+
+test('the rows stay when older ones cannot be read, and older ones follow after another try', async () => {
+  const older = '**/v1/admin/requests?*cursor=*';
+  await tab.show('requests');
+  const rows = tab.page.locator('main tbody tr');
+  await rows.nth(49).waitFor();
+  const first = await rows.first().innerText();
+  await tab.page.route(older, (route) => route.fulfill({ status: 400, body: '{}' }));
+  await tab.click('Show older');
+  await tab.page.getByText('The service answered 400.').waitFor();
+  expect([await rows.count(), await rows.first().innerText()]).toEqual([50, first]);
+  await tab.page.unroute(older);
+  const from = tab.asked.length;
+  await tab.click('Try again');
+  await rows.nth(99).waitFor();
+  expect(tab.asked.slice(from).filter((url) => url.includes('limit=50'))).toHaveLength(1);
+});

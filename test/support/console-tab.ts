@@ -35,6 +35,11 @@ export class ConsoleTab {
     return new ConsoleTab(await context.newPage(), context, url);
   }
 
+  /** Opens another tab of the same browser, which is signed in as this one is. */
+  async another(): Promise<ConsoleTab> {
+    return new ConsoleTab(await this.context.newPage(), this.context, this.url);
+  }
+
   async signIn(key: string): Promise<this> {
     await this.page.goto(`${this.url}/console`);
     await this.page.getByLabel('API key').fill(key);

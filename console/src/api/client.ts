@@ -18,6 +18,10 @@ export class Problem extends Error {
 type ProblemBody = Partial<components['schemas']['Problem']>;
 
 const offline = 'The service does not answer.';
+/** A call without an answer ends after this time, for example while the streams of other tabs use all connections. */
+const answerMs = 30_000;
+/** The code of such a call. */
+export const noAnswer = 'no_answer';
 
 async function problemOf(response: Response): Promise<Problem> {
   const body = (await response.json().catch(() => ({}))) as ProblemBody;
@@ -30,18 +34,29 @@ async function problemOf(response: Response): Promise<Problem> {
   );
 }
 
-/** Sends this origin's cookies. Throws on an error answer. */
+/** Sends this origin's cookies. Throws on an error answer. The answer may take any time, as a large payload does. */
 export async function send(path: string, init?: RequestInit): Promise<Response> {
-  return sendRequest(new Request(serviceUrl + path, init));
+  const request = new Request(serviceUrl + path, init);
+  return sendRequest(request, request.signal);
 }
 
-async function sendRequest(request: Request): Promise<Response> {
-  const response = await fetch(request).catch((error: unknown) => {
+async function sendRequest(request: Request, signal: AbortSignal): Promise<Response> {
+  const response = await fetch(request, { signal }).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
-    throw new Problem(0, 'offline', offline);
+    throw new Problem(0, signal.aborted ? noAnswer : 'offline', offline);
   });
   if (!response.ok) throw await problemOf(response);
   return response;
+}
+
+async function sendInTime(request: Request): Promise<Response> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), answerMs);
+  try {
+    return await sendRequest(request, AbortSignal.any([request.signal, limit.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 type Values = Record<string, string | number | boolean | readonly string[] | null | undefined>;
@@ -66,7 +81,7 @@ const fillPath = (path: string, values: Record<string, unknown>): string =>
 /** Unsafe calls with a cookie must be JSON, with or without a body. */
 export const api = createClient<paths, 'application/json'>({
   baseUrl: serviceUrl,
-  fetch: sendRequest,
+  fetch: sendInTime,
   headers: { 'content-type': 'application/json', accept: 'application/json' },
   pathSerializer: fillPath,
   querySerializer: (values) => query(values as Values),

@@ -46,6 +46,8 @@ let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let silence: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+/** Whether the stream broke since it was open. */
+let isBroken = false;
 const listeners = new Set<() => void>();
 
 function publish(next: Partial<Live>): void {
@@ -78,7 +80,8 @@ function open(): void {
   source.addEventListener('error', ({ target }) => {
     // The browser hides the status of the answer. The session may be over.
     if ((target as EventSource).readyState === EventSource.CLOSED) readSessionAgain();
-    broke(failures > 0 || live.overview !== undefined);
+    // A node that restarts ends its streams. The next one is open within a second or two, on this node or another.
+    broke(failures > 0);
   });
   listen();
 }
@@ -90,9 +93,10 @@ function listen(): void {
 }
 
 function isOpen(): void {
-  const wasLost = live.connection === 'lost';
   publish({ connection: 'open' });
-  if (wasLost) sayReturned();
+  if (!isBroken) return;
+  isBroken = false;
+  sayReturned();
 }
 
 /** Publishes what the service reports about its figures. */
@@ -120,34 +124,32 @@ function troubled(what: Trouble['what'], since: string): void {
   if (trouble?.what !== what || trouble.since !== since) publish({ trouble: { what, since } });
 }
 
-/**
- * Runs when there is no stream. The service is gone, or it refuses because it cannot reach its database. Its health
- * endpoint tells which, without a key.
- */
+/** Runs when there is no stream. The health endpoint tells why, without a key. */
 async function diagnose(): Promise<void> {
   const { trouble } = live;
-  const isNews = trouble === undefined || trouble.what === 'figures';
-  const isDatabase = await isDatabaseAway();
+  const what = await findTrouble();
   if (live.connection !== 'lost') return;
-  const since = isNews ? new Date().toISOString() : trouble.since;
-  troubled(isDatabase ? 'database' : 'service', since);
+  const isKnown = trouble !== undefined && (trouble.what === 'figures') === (what === 'figures');
+  troubled(what, isKnown ? trouble.since : new Date().toISOString());
 }
 
-async function isDatabaseAway(): Promise<boolean> {
+async function findTrouble(): Promise<Trouble['what']> {
   try {
     const answer = await fetch(serviceAddress('health/ready'), {
       cache: 'no-store',
       signal: AbortSignal.timeout(4_000),
     });
     const { checks } = (await answer.json()) as { checks?: { database?: { status?: string } } };
-    return checks?.database?.status === 'down';
+    if (checks?.database === undefined) return 'service';
+    return checks.database.status === 'down' ? 'database' : 'figures';
   } catch {
-    return false;
+    return 'service';
   }
 }
 
 function broke(isLost: boolean): void {
   close();
+  isBroken = true;
   failures += 1;
   if (isLost) lost();
   retry = setTimeout(open, Math.min(15_000, 500 * 2 ** failures));

@@ -1,8 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { Problem } from './client';
+import { noAnswer, Problem } from './client';
 
 const isWorthAnother = (error: Error): boolean =>
-  !(error instanceof Problem) || error.status === 0 || error.status >= 500;
+  !(error instanceof Problem) || (error.status === 0 && error.code !== noAnswer) || error.status >= 500;
 
 const isUnknown = (error: Error): boolean => error instanceof Problem && error.status === 401;
 
@@ -11,9 +11,15 @@ export function readSessionAgain(): void {
   void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false });
 }
 
-/** Reads all shown data again, for example after an outage. */
+/** The rows of a list do not change while the user reads, and payloads never change. */
+const kept: readonly unknown[] = ['requests', 'payload'];
+
+/** Reads the shown data again, for example after an outage. What is kept is read only if it could not be read. */
 export function readAllAgain(): void {
-  void queryClient.invalidateQueries(undefined, { cancelRefetch: false });
+  void queryClient.invalidateQueries(
+    { predicate: ({ queryKey: [kind], state }) => state.status === 'error' || !kept.includes(kind) },
+    { cancelRefetch: false },
+  );
 }
 
 export const queryClient: QueryClient = new QueryClient({

@@ -14,13 +14,20 @@ const nothing: Followed = { status: {}, logs: [], positions: [] };
 const maxLines = 5_000;
 
 /**
- * Follows a request while it is open and the page is visible. `withLogs`: only for a view that shows the logs, because
- * reading them is audited.
+ * Follows a request while it is open and the page is visible. A page opens one stream for a request, because browsers
+ * open only six connections to a service over HTTP/1.1. `showsLog`: whether the page shows the log when the stream has
+ * this status. Only then the log is read, because that is audited.
  */
-export function useRequestStream(id: string, isOpen: boolean, withLogs = false): Followed {
+export function useRequestStream(
+  id: string,
+  isOpen: boolean,
+  showsLog: (status: Partial<AdminRequest>) => boolean,
+): Followed {
   const [followed, setFollowed] = useState(nothing);
+  const withLogs = showsLog(followed.status);
+  const isOver = followed.status.status === 'COMPLETED';
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen || isOver) return;
     return keepOpen(
       () => `${requestPath(id)}/status/stream${withLogs ? '?logs=1' : ''}`,
       (source, close) => {
@@ -52,6 +59,6 @@ export function useRequestStream(id: string, isOpen: boolean, withLogs = false):
         });
       },
     );
-  }, [id, isOpen, withLogs]);
+  }, [id, isOpen, isOver, withLogs]);
   return followed;
 }

@@ -31,6 +31,8 @@ interface ListedProps<T> {
   list: List<T>;
   /** Rows of the placeholder shown until the list is read. */
   bones?: number;
+  /** Shown after the button for older rows. */
+  note?: string;
   children: (rows: readonly T[]) => React.ReactNode;
 }
 
@@ -38,9 +40,10 @@ interface ListedProps<T> {
  * Shows a placeholder, then the rows, then a button for older rows. Old rows are greyed while newer ones cannot be
  * read.
  */
-export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
+export function Listed<T>({ list, bones = 6, note, children }: ListedProps<T>) {
   const { rows, error, isPending, hasNextPage, isFetchingNextPage } = list;
-  const retry = (): void => void list.refetch();
+  // To read all pages again would move the rows that are shown.
+  const retry = (): void => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch());
   return (
     <>
       {isPending && <Bones rows={bones} />}
@@ -52,10 +55,11 @@ export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
         </Dated>
       )}
       {hasNextPage && (
-        <div>
+        <div className="row">
           <button type="button" disabled={isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             {isFetchingNextPage ? 'Loading…' : 'Show older'}
           </button>
+          {note !== undefined && <span className="muted">{note}</span>}
         </div>
       )}
     </>

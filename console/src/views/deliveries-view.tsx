@@ -78,11 +78,16 @@ export function Tries({ delivery }: { delivery: Delivery }) {
   );
 }
 
-export const useDeliveriesOf = (id: string, isWanted: boolean) =>
+/** Reads the deliveries of a request, again while more may come or one is pending. */
+export const useDeliveriesOf = (id: string, isOver: boolean, isWanted: boolean) =>
   useQuery({
-    queryKey: ['deliveries', id],
+    // The completion itself may add deliveries.
+    queryKey: ['deliveries', id, isOver],
     queryFn: ({ signal }) => readDeliveries(id, signal),
     enabled: isWanted,
+    placeholderData: (before) => before,
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && (!isOver || data.data.some(({ state }) => state === 'pending')) && lookEveryMs,
   });
 
 export function DeliveriesOf({ deliveries }: { deliveries: ReturnType<typeof useDeliveriesOf> }) {

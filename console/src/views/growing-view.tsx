@@ -15,25 +15,17 @@ export function GrowingView({ id }: { id: string }) {
     return <p className="notice warn">To see the output, your key needs the scope “payloads”.</p>;
   }
   if (parts.length === 0) return <p className="empty">No output yet.</p>;
-  const isText = parts.length === 1 && typeof parts[0] === 'string';
   return (
     <>
       {attempt > 0 && <p className="small muted">Attempt {attempt} started the output again.</p>}
-      {dropped > 0 && (
-        <p className="small muted">
-          Not shown: {counted(dropped, isText ? 'earlier character' : 'earlier part')}.
-        </p>
-      )}
+      {dropped > 0 && <p className="small muted">Not shown: {counted(dropped, 'earlier character')}.</p>}
       <div className="growing" ref={end} tabIndex={0} role="log" aria-label="Output so far">
-        {parts.map((part, i) =>
-          typeof part === 'string' ? (
-            <pre key={dropped + i} className="answer">
-              {part}
-            </pre>
-          ) : (
-            <pre key={dropped + i}>{JSON.stringify(part)}</pre>
-          ),
-        )}
+        {parts.map(({ at, text, isJson, rest }) => (
+          <pre key={at} className={isJson ? undefined : 'answer'}>
+            {text}
+            {rest > 0 && <span className="muted"> … {counted(rest, 'more character')}</span>}
+          </pre>
+        ))}
       </div>
     </>
   );

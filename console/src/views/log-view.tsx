@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { readLog } from '../api/calls';
-import { useRequestStream } from '../api/request-stream';
+import type { LogEntry } from '../api/types';
 import { clockTime, utc } from '../format/times';
 import { counted, whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
@@ -13,14 +13,14 @@ const shownAtMost = 1_000;
 interface LogViewProps {
   id: string;
   isOver: boolean;
+  /** The lines that the stream of the request has sent. */
+  live: readonly LogEntry[];
   /** Receives the number of lines; `+` means that there are more. */
   onCount: (said: string) => void;
 }
 
-export function LogView({ id, isOver, onCount }: LogViewProps) {
+export function LogView({ id, isOver, live, onCount }: LogViewProps) {
   const isAllowed = useMay('payloads');
-  // Lines from the stream are shown after the lines that were read, each once.
-  const { logs: live } = useRequestStream(id, isAllowed && !isOver, true);
   const list = useRef<HTMLOListElement>(null);
   const [isFollowing, setFollowing] = useState(true);
   const log = useInfiniteQuery({
@@ -32,9 +32,11 @@ export function LogView({ id, isOver, onCount }: LogViewProps) {
   });
   const read = log.data?.pages.flatMap(({ data }) => data) ?? [];
   const last = read.at(-1)?.timestamp ?? '';
+  // Lines from the stream are shown after the lines that were read, each once.
   const entries = [...read, ...live.filter(({ timestamp }) => timestamp > last)];
   const shown = entries.slice(-shownAtMost);
-  const count = log.isSuccess ? `${whole(entries.length)}${log.hasNextPage ? '+' : ''}` : undefined;
+  const isKnown = log.data !== undefined || entries.length > 0;
+  const count = isKnown ? `${whole(entries.length)}${log.hasNextPage ? '+' : ''}` : undefined;
   const tell = useEffectEvent(onCount);
   useEffect(() => {
     if (count !== undefined) tell(count);
@@ -45,11 +47,15 @@ export function LogView({ id, isOver, onCount }: LogViewProps) {
   if (!isAllowed) {
     return <p className="notice warn">To see the log, your key needs the scope “payloads”.</p>;
   }
-  if (log.isPending) return <Bones />;
-  if (log.error !== null) return <Failure error={log.error} onRetry={() => void log.refetch()} />;
-  if (entries.length === 0) return <p className="empty">No log lines{isOver ? '' : ' yet'}.</p>;
+  const retry = (): void => void (log.isFetchNextPageError ? log.fetchNextPage() : log.refetch());
+  const failure = log.error !== null && <Failure error={log.error} onRetry={retry} />;
+  if (entries.length === 0) {
+    if (failure) return failure;
+    return isKnown ? <p className="empty">No log lines{isOver ? '' : ' yet'}.</p> : <Bones />;
+  }
   return (
     <div className="stack">
+      {failure}
       <div className="row small muted">
         <span>
           {counted(entries.length, 'line')}

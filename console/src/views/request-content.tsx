@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { readRequest, requestPath } from '../api/calls';
-import type { AdminRequest, RequestDetails } from '../api/types';
+import { requestPath } from '../api/calls';
+import { useDetails } from '../api/request-details';
+import type { AdminRequest, LogEntry, RequestDetails } from '../api/types';
 import { AsCurl } from '../parts/curl';
 import { codeOf, shownState, State } from '../parts/request-state';
 import { Loaded } from '../parts/states';
-import { useFilters } from '../parts/use-url-state';
 import { DeliveriesOf, useDeliveriesOf } from './deliveries-view';
 import { GrowingView } from './growing-view';
 import { LogView } from './log-view';
@@ -14,21 +13,30 @@ import { PayloadView } from './payload-view';
 import { RequestFailure } from './request-failure';
 
 const tabs = ['output', 'input', 'log', 'deliveries'] as const;
-type Tab = (typeof tabs)[number];
+export type Tab = (typeof tabs)[number];
 
-/** The selected tab is kept in the address, so that a link can lead to the log. */
-export function Content({ request }: { request: RequestDetails }) {
-  const isOver = request.status === 'COMPLETED';
-  const [parameters, setFilters] = useFilters();
-  const chosen = tabs.find((name) => name === parameters.get('tab'));
-  const id = request.request_id;
+/** Returns the tab that is shown: the chosen one, or the one that fits the state of the request. */
+export function shownTab(request: RequestDetails, chosen: string | null): Tab {
+  const { status, error, erased_at } = request;
   // The full error is shown in place of the output.
-  const isExplained = Boolean(request.error) && request.erased_at === undefined;
-  const hasOutput = hasOutputOf(request) || isExplained;
-  const tab: Tab =
-    chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
+  const isExplained = Boolean(error) && erased_at === undefined;
+  const fitting = hasOutputOf(request) || isExplained ? 'output' : status === 'IN_PROGRESS' ? 'log' : 'input';
+  return tabs.find((name) => name === chosen) ?? fitting;
+}
+
+interface ContentProps {
+  request: RequestDetails;
+  /** The lines that the stream of the request has sent. */
+  log: readonly LogEntry[];
+  tab: Tab;
+  onTab: (tab: Tab) => void;
+}
+
+export function Content({ request, log, tab, onTab }: ContentProps) {
+  const isOver = request.status === 'COMPLETED';
+  const id = request.request_id;
   const path = requestPath(id);
-  const deliveries = useDeliveriesOf(id, isOver || tab === 'deliveries');
+  const deliveries = useDeliveriesOf(id, isOver, isOver || tab === 'deliveries');
   const [lines, setLines] = useState<string>();
   // Reading a log is audited, so its length is known only after the tab was opened.
   const counts: Partial<Record<Tab, string | number>> = {
@@ -47,7 +55,7 @@ export function Content({ request }: { request: RequestDetails }) {
               id={`tab-${name}`}
               aria-selected={name === tab}
               aria-controls="content"
-              onClick={() => setFilters({ tab: name }, { replace: true })}
+              onClick={() => onTab(name)}
             >
               {name[0]!.toUpperCase() + name.slice(1)}
               {counts[name] !== undefined && <span className="muted">{counts[name]}</span>}
@@ -82,7 +90,7 @@ export function Content({ request }: { request: RequestDetails }) {
           ) : (
             <p className="empty">The input was erased.</p>
           ))}
-        {tab === 'log' && <LogView id={id} isOver={isOver} onCount={setLines} />}
+        {tab === 'log' && <LogView id={id} isOver={isOver} live={log} onCount={setLines} />}
         {tab === 'deliveries' && <DeliveriesOf deliveries={deliveries} />}
       </div>
     </section>
@@ -125,7 +133,7 @@ function Compared({ request }: { request: RequestDetails }) {
 }
 
 function Other({ id, title }: { id: string; title: string }) {
-  const query = useQuery({ queryKey: ['request', id], queryFn: ({ signal }) => readRequest(id, signal) });
+  const query = useDetails(id, ({ status }) => status !== 'COMPLETED');
   return (
     <div className="stack">
       <h2>

@@ -122,10 +122,10 @@ export function Text({
 }: FieldProps & { onEnter?: (text: string) => void; placeholder?: string; isSearch?: boolean }) {
   const [text, setText] = useState(value);
   const [taken, setTaken] = useState(value);
-  // The address changed without typing, for example by going back.
   if (taken !== value) {
     setTaken(value);
-    setText(value);
+    // The address changed without typing, for example by going back.
+    if (text.trim() !== value) setText(value);
   }
   useEffect(() => {
     if (text.trim() === value) return;

@@ -1,27 +1,27 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
 import { Link } from 'wouter';
-import { readHistory, readRequest } from '../api/calls';
+import { readHistory } from '../api/calls';
 import { useLive } from '../api/live';
+import { isHeld, useDetails } from '../api/request-details';
 import { useRequestStream } from '../api/request-stream';
 import { showRow } from '../api/shown-rows';
 import type { RequestDetails } from '../api/types';
 import { Id } from '../parts/copy';
 import { useNow } from '../parts/now';
 import { codeOf, followedBy, shownState, State } from '../parts/request-state';
+import { useMay } from '../parts/rights';
 import { Bones, Failure, Loaded } from '../parts/states';
+import { useFilters } from '../parts/use-url-state';
 import { sentenceOf } from '../request/sentence';
 import { ProgressBar } from './progress-bar';
 import { Actions } from './request-actions';
-import { Content } from './request-content';
+import { Content, shownTab, type Tab } from './request-content';
 import { Facts } from './request-facts';
 import { TimelineView } from './timeline-view';
 
 export default function RequestView({ id }: { id: string }) {
-  const query = useQuery({
-    queryKey: ['request', id],
-    queryFn: ({ signal }) => readRequest(id, signal),
-  });
+  const query = useDetails(id, isHeld);
   return (
     <main className="page">
       {query.data === undefined ? (
@@ -44,7 +44,15 @@ export default function RequestView({ id }: { id: string }) {
 }
 
 function Life({ id, read }: { id: string; read: RequestDetails }) {
-  const stream = useRequestStream(id, read.status !== 'COMPLETED');
+  const mayReadPayloads = useMay('payloads');
+  const [parameters, setFilters] = useFilters();
+  // The selected tab is kept in the address, so that a link can lead to the log.
+  const tabOf = (request: RequestDetails): Tab => shownTab(request, parameters.get('tab'));
+  const stream = useRequestStream(
+    id,
+    read.status !== 'COMPLETED',
+    (status) => mayReadPayloads && tabOf(followedBy(read, status)) === 'log',
+  );
   const request = followedBy(read, stream.status);
   const { overview } = useLive();
   const isOver = request.status === 'COMPLETED';
@@ -84,7 +92,12 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
           {(read) => <TimelineView history={{ ...read, positions }} isOver={isOver} />}
         </Loaded>
       </section>
-      <Content request={request} />
+      <Content
+        request={request}
+        log={stream.logs}
+        tab={tabOf(request)}
+        onTab={(tab) => setFilters({ tab }, { replace: true })}
+      />
       <Facts request={request} starts={events.filter(({ kind }) => kind === 'started').length} />
     </>
   );

@@ -5,8 +5,9 @@ import { rereadRows } from '../api/shown-rows';
 import type { Action, AdminRequest, RequestFilter } from '../api/types';
 import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
+import { Listed } from '../parts/pages';
 import { ActButton } from '../parts/rights';
-import { Bones, Failure } from '../parts/states';
+import { Bones } from '../parts/states';
 import { cameBack, scrollToPlace } from '../parts/travel';
 import { useFilters } from '../parts/use-url-state';
 import { toFilter } from '../request/filter';
@@ -17,6 +18,7 @@ import { Filters } from './request-filters';
 import { Rows } from './request-rows';
 
 const pageSize = 50;
+const freshMs = 2_000;
 const settleMs = 3_000;
 const none: readonly AdminRequest[] = [];
 const actions: [Action, string][] = [
@@ -28,52 +30,8 @@ const actions: [Action, string][] = [
 export default function Requests() {
   const [parameters] = useFilters();
   const filter = toFilter(parameters);
-  // The key makes a list that a new link opens start with no row selected.
-  return <List key={JSON.stringify(filter)} filter={filter} />;
-}
-
-function List({ filter }: { filter: RequestFilter }) {
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<{ action: Action; filter: RequestFilter }>();
-  const [followed, setFollowed] = useState<string>();
-  const list = useInfiniteQuery({
-    queryKey: ['requests', filter],
-    queryFn: ({ pageParam, signal }) =>
-      listRequests(
-        pageParam === undefined ? filter : {},
-        { limit: pageSize, cursor: pageParam ?? '' },
-        signal,
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-    refetchOnWindowFocus: false,
-    refetchOnMount: () => !cameBack(),
-  });
-  const client = useQueryClient();
-  const reread = (): void => {
-    void rereadRows(client, filter);
-    // Running requests were only asked to stop, so they are read again later.
-    setTimeout(() => void rereadRows(client, filter), settleMs);
-  };
-  const { data } = list;
-  const rows = useMemo(() => data?.pages.flatMap(({ data }) => data) ?? [], [data]);
-  // React renders hundreds of rows in steps, so that the page never blocks.
-  const drawn = useDeferredValue(rows, none);
-  const isDrawn = drawn === rows;
-  useEffect(() => {
-    if (isDrawn && cameBack()) scrollToPlace();
-  }, [isDrawn]);
-  const count = data?.pages[0]?.count;
-  const toggle = useCallback(
-    (id: string): void =>
-      setMarked((before) => {
-        const next = new Set(before);
-        if (!next.delete(id)) next.add(id);
-        return next;
-      }),
-    [],
-  );
-  const isAllMarked = rows.length > 0 && rows.every(({ request_id }) => marked.has(request_id));
+  const list = useFound(filter);
+  const count = list.data?.pages[0]?.count;
   return (
     <main className="page">
       <div className="head">
@@ -90,8 +48,65 @@ function List({ filter }: { filter: RequestFilter }) {
       </div>
       <Filters />
       <Usual filter={filter} />
-      {count?.failures !== undefined && <Failures failures={count.failures} />}
-      <Newer filter={filter} first={rows[0]} isReady={list.isSuccess} onShow={() => void list.refetch()} />
+      {/* The key makes a list that a new link opens start with no row selected. */}
+      <List key={JSON.stringify(filter)} filter={filter} list={list} />
+    </main>
+  );
+}
+
+/** Reads what a filter finds, page by page. */
+function useFound(filter: RequestFilter) {
+  const list = useInfiniteQuery({
+    queryKey: ['requests', filter],
+    queryFn: ({ pageParam, signal }) =>
+      listRequests(
+        pageParam === undefined ? filter : {},
+        { limit: pageSize, cursor: pageParam ?? '' },
+        signal,
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchOnWindowFocus: false,
+    // A reader who goes back finds the rows as they were.
+    staleTime: () => (cameBack() ? Infinity : freshMs),
+  });
+  const { data } = list;
+  const rows = useMemo(() => data?.pages.flatMap(({ data }) => data) ?? [], [data]);
+  return { ...list, rows };
+}
+
+function List({ filter, list }: { filter: RequestFilter; list: ReturnType<typeof useFound> }) {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<{ action: Action; filter: RequestFilter }>();
+  const [followed, setFollowed] = useState<string>();
+  const client = useQueryClient();
+  const reread = (): void => {
+    void rereadRows(client, filter);
+    // Running requests were only asked to stop, so they are read again later.
+    setTimeout(() => void rereadRows(client, filter), settleMs);
+  };
+  const { data, rows } = list;
+  // React renders hundreds of rows in steps, so that the page never blocks.
+  const drawn = useDeferredValue(rows, none);
+  const isDrawn = drawn === rows;
+  useEffect(() => {
+    if (isDrawn && cameBack()) scrollToPlace();
+  }, [isDrawn]);
+  const failures = data?.pages[0]?.count?.failures;
+  const toggle = useCallback(
+    (id: string): void =>
+      setMarked((before) => {
+        const next = new Set(before);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [],
+  );
+  const isAllMarked = rows.length > 0 && rows.every(({ request_id }) => marked.has(request_id));
+  return (
+    <>
+      {failures !== undefined && <Failures failures={failures} />}
+      <Newer filter={filter} shown={rows} isReady={data !== undefined} onShow={() => void list.refetch()} />
       <Operations followed={followed} onEnded={reread} />
       <div className="row">
         <label className="choice">
@@ -119,23 +134,15 @@ function List({ filter }: { filter: RequestFilter }) {
         </span>
       </div>
       <section className="card" aria-label="Requests">
-        {(list.isPending || (drawn.length === 0 && !isDrawn)) && <Bones rows={12} />}
-        {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-        {list.isSuccess && (drawn.length > 0 || isDrawn) && (
-          <Rows rows={drawn} marked={marked} onToggle={toggle} hasReasons={filter.outcome === 'failed'} />
-        )}
-        {list.hasNextPage && (
-          <div className="row">
-            <button
-              type="button"
-              disabled={list.isFetchingNextPage}
-              onClick={() => void list.fetchNextPage()}
-            >
-              {list.isFetchingNextPage ? 'Loading…' : 'Show older'}
-            </button>
-            <span className="muted">{counted(rows.length, 'request')} shown</span>
-          </div>
-        )}
+        <Listed list={list} bones={12} note={`${counted(rows.length, 'request')} shown`}>
+          {() =>
+            drawn.length === 0 && !isDrawn ? (
+              <Bones rows={12} />
+            ) : (
+              <Rows rows={drawn} marked={marked} onToggle={toggle} hasReasons={filter.outcome === 'failed'} />
+            )
+          }
+        </Listed>
       </section>
       {asked !== undefined && (
         <OperationDialog
@@ -148,22 +155,23 @@ function List({ filter }: { filter: RequestFilter }) {
           }}
         />
       )}
-    </main>
+    </>
   );
 }
 
 /** Rows do not move while the user reads. The number of newer requests is shown above them. */
 function Newer({
   filter,
-  first,
+  shown,
   isReady,
   onShow,
 }: {
   filter: RequestFilter;
-  first: AdminRequest | undefined;
+  shown: readonly AdminRequest[];
   isReady: boolean;
   onShow: () => void;
 }) {
+  const first = shown[0];
   const newest = useQuery({
     queryKey: ['newer', filter, first?.request_id],
     queryFn: ({ signal }) => listNewest(filter, signal),
@@ -173,10 +181,13 @@ function Newer({
   });
   const { data } = newest;
   if (data === undefined) return null;
-  const at = data.data.findIndex(({ request_id }) => request_id === first?.request_id);
-  const isMany = at === -1 && data.data.length > 0 && first !== undefined;
-  const count = at === -1 ? data.data.length : at;
+  // The first row shown may no longer match the filter, so the others are compared by time.
+  const ids = new Set(shown.map(({ request_id }) => request_id));
+  const isNew = ({ request_id, created_at }: AdminRequest): boolean =>
+    !ids.has(request_id) && (first === undefined || created_at >= first.created_at);
+  const count = data.data.filter(isNew).length;
   if (count === 0) return null;
+  const isMany = count === data.data.length && data.next_cursor !== null;
   return (
     <div className="notice" role="status">
       <span>{isMany ? `${count} or more` : count} new</span>

@@ -55,11 +55,14 @@ export function Strip({ model }: { model: AdminModel }) {
         ))}
       </div>
       {current !== undefined && (
-        <p className="legend" aria-live="polite">
+        <p className="legend">
           <span>
             <i style={{ '--key': keyColour(current.key_id) } as CSSProperties} />
-            {names.get(current.key_id) ?? 'another key'}, {place(at(current))}, waiting for{' '}
-            <Since at={current.since} />
+            {/* A screen reader would read the time every second. */}
+            <span aria-live="polite">
+              {names.get(current.key_id) ?? 'another key'}, {place(at(current))}
+            </span>
+            , waiting for <Since at={current.since} />
             {perMark > 1 && `; one mark stands for ${perMark} requests`}
           </span>
         </p>

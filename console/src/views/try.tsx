@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { readModelView, readRequest, requestPath, submit } from '../api/calls';
+import { readModelView, requestPath, submit } from '../api/calls';
 import { Problem } from '../api/client';
 import { useLive } from '../api/live';
+import { isHeld, useDetails } from '../api/request-details';
 import { useRequestStream } from '../api/request-stream';
 import type { ModelView } from '../api/types';
 import { codeOf, followedBy, shownState, State } from '../parts/request-state';
@@ -107,16 +108,12 @@ function Form({ view }: { view: ModelView }) {
 function Outcome({ id }: { id: string }) {
   const mayRead = useMay('observe');
   const mayReadPayloads = useMay('payloads');
-  const query = useQuery({
-    queryKey: ['request', id],
-    queryFn: ({ signal }) => readRequest(id, signal),
-    enabled: mayRead,
-  });
-  const { status, logs } = useRequestStream(id, mayRead, mayReadPayloads);
+  const query = useDetails(id, isHeld, mayRead);
+  const { status, logs } = useRequestStream(id, mayRead, () => mayReadPayloads);
   const { overview } = useLive();
   const now = useNow();
   return (
-    <section className="card stack" aria-label="Output" aria-live="polite">
+    <section className="card stack" aria-label="Output">
       <Loaded query={query}>
         {(read) => {
           const request = followedBy(read, status);
@@ -127,7 +124,9 @@ function Outcome({ id }: { id: string }) {
           return (
             <>
               <div className="row">
-                <State state={shownState(request)} note={codeOf(request)} />
+                <span aria-live="polite">
+                  <State state={shownState(request)} note={codeOf(request)} />
+                </span>
                 <span className="end">
                   <Link href={`/requests/${id}`}>Request details</Link>
                 </span>
