@@ -358,3 +358,34 @@ test('a model that is away is probed at once when an operator asks for it', asyn
   expect(await tab.findings()).toEqual([]);
   expect((await calls.cancel(id)).status).toBe(200);
 });
+
+test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect fill="#f00" width="9" height="9"/>`;
+  const large = Buffer.from(`${svg}<!--${'x'.repeat(2_500_000)}--></svg>`).toString('base64');
+  const output = { small: `data:image/svg+xml,${svg}</svg>`, large: `data:image/svg+xml;base64,${large}` };
+  const id = await calls.run('test/wide', { body: JSON.stringify(output) });
+  const guest = await ConsoleTab.open(browser, service.url);
+  await guest.page.addInitScript(`
+    const { createObjectURL } = URL;
+    window.blobTypes = [];
+    URL.createObjectURL = (blob) => {
+      window.blobTypes.push(blob.type);
+      return createObjectURL(blob);
+    };
+  `);
+  await guest.signIn(service.key);
+  await guest.show(`requests/${id}`);
+  await until(
+    async () =>
+      (await guest.page.evaluate(
+        `[...document.querySelectorAll('figure img')].map(({ naturalWidth }) => naturalWidth).join()`,
+      )) === '30,30',
+  );
+  const inert = 'application/octet-stream';
+  expect(await guest.page.evaluate('blobTypes')).toEqual([inert, inert]);
+  const download = guest.page.waitForEvent('download');
+  await guest.page.getByRole('link', { name: 'output.svg' }).first().click();
+  expect((await download).suggestedFilename()).toBe('output.svg');
+  expect(guest.complaints).toEqual([]);
+  await guest.close();
+});
