@@ -359,6 +359,16 @@ test('a model that is away is probed at once when an operator asks for it', asyn
   expect((await calls.cancel(id)).status).toBe(200);
 });
 
+test('a closed dialog returns the focus to the button that opened it', async () => {
+  await tab.show('nodes');
+  await tab.page.getByRole('button', { name: 'Drain…' }).first().focus();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('dialog').waitFor();
+  await tab.page.keyboard.press('Escape');
+  await tab.page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Drain…');
+});
+
 test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect fill="#f00" width="9" height="9"/>`;
   const large = Buffer.from(`${svg}<!--${'x'.repeat(2_500_000)}--></svg>`).toString('base64');
