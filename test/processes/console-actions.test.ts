@@ -4,6 +4,7 @@ import { SignInLinks } from '../../src/auth/sign-in-links.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
+import { ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
@@ -71,6 +72,7 @@ test('an endpoint is disabled for a reason, and enabled again', async () => {
   await row.getByRole('button', { name: 'Enable' }).click();
   await row.getByRole('button', { name: 'Disable…' }).waitFor();
   expect(await service.query('SELECT FROM webhook_endpoint WHERE disabled_at IS NULL')).toHaveLength(1);
+  expect(await reasons('endpoint.enable')).toEqual([{ reason: null }]);
 });
 
 test('the session of somebody else is ended, and they sign in again', async () => {
@@ -367,6 +369,64 @@ test('a closed dialog returns the focus to the button that opened it', async () 
   await tab.page.keyboard.press('Escape');
   await tab.page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Drain…');
+});
+
+test('the page of a request shows at once that its run was asked to stop', async () => {
+  const worker = new WorkerCalls(service);
+  const running = await calls.submit('test/pulled');
+  const run = await worker.run();
+  await tab.show(`requests/${running}`);
+  await tab.page.getByText('It has been running').waitFor();
+  await tab.click('Cancel…');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('It was asked to stop').waitFor();
+  expect((await worker.output(run)).status).toBe(200);
+  await calls.reached(running, 'COMPLETED');
+});
+
+test('a log that was erased is shown no more', async () => {
+  const lines = [
+    { type: 'log', message: 'The name of a patient.' },
+    { type: 'output', output: {} },
+  ];
+  const id = await calls.run('test/wide', { type: 'application/x-ndjson', body: ndjson(lines) });
+  await tab.show(`requests/${id}?tab=log`);
+  await tab.page.getByText('The name of a patient.').waitFor();
+  await tab.click('Erase…');
+  await tab.click('Erase input, output and log', 'dialog');
+  await tab.page.getByText('No log lines').waitFor();
+});
+
+test('a dialog shows why its action failed, and gives neither the error nor the reason to the next one', async () => {
+  const dialog = tab.page.getByRole('dialog');
+  const id = await calls.submit('test/pulled');
+  await tab.show(`requests/${id}`);
+  const detail = 'Another operator was faster.';
+  const refuse = { status: 409, json: { code: 'already_completed', detail } };
+  await tab.page.route('**/cancel', (route) => route.fulfill(refuse));
+  await tab.click('Cancel…');
+  await tab.page.getByLabel('Reason').fill('a runaway input');
+  await tab.click('Cancel this request', 'dialog');
+  await dialog.getByText(detail).waitFor();
+  expect(await tab.findings()).toEqual([]);
+  await tab.page.unroute('**/cancel');
+  await tab.click('Go back', 'dialog');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await tab.text()).not.toContain(detail);
+  await tab.click('Cancel…');
+  expect(await dialog.innerText()).not.toContain(detail);
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
+  expect(await reasons('request.cancel')).toEqual([{ reason: null }]);
+  await tab.click('Erase…');
+  await tab.page.getByLabel('Reason').fill('no longer needed');
+  await tab.click('Go back', 'dialog');
+  await tab.click('Retry');
+  await tab.page.waitForURL((url) => !url.href.includes(id));
+  expect(await reasons('request.retry')).toEqual([{ reason: null }]);
+  await tab.click('Cancel…');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
 });
 
 test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {

@@ -65,10 +65,12 @@ export const readLog = (id: string, cursor: string | undefined, signal?: AbortSi
   );
 export const readDeliveries = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests/{request_id}/deliveries', { params: ofRequest(id), signal }));
-export const act = (id: string, action: t.Action, body: t.Reason = {}) =>
-  answer<t.RequestDetails | undefined>(
-    api.POST(`/v1/admin/requests/{request_id}/${action}`, { params: ofRequest(id), body }),
-  );
+export const cancelRequest = (id: string, body: t.Reason) =>
+  answer(api.POST('/v1/admin/requests/{request_id}/cancel', { params: ofRequest(id), body }));
+export const retryRequest = (id: string) =>
+  answer(api.POST('/v1/admin/requests/{request_id}/retry', { params: ofRequest(id), body: {} }));
+export const eraseRequest = (id: string, body: t.Reason) =>
+  answer(api.POST('/v1/admin/requests/{request_id}/erase', { params: ofRequest(id), body }));
 
 export const previewOperation = (filter: t.RequestFilter, action: t.Action) =>
   answer(
