@@ -429,6 +429,20 @@ test('a dialog shows why its action failed, and gives neither the error nor the 
   await tab.page.getByText('Cancelled after').waitFor();
 });
 
+test('the count of an operation follows the requests until it starts', async () => {
+  await calls.submitAll(2, 'test/pulled?tag=count:1');
+  await tab.show('requests?tag=count:1');
+  await tab.click('Cancel all found…');
+  await tab.page.getByRole('button', { name: 'Cancel 2 requests' }).waitFor();
+  await tab.page
+    .getByText('Requests that are submitted after you press the button are not included.')
+    .waitFor();
+  await calls.submit('test/pulled?tag=count:1');
+  await tab.click('Cancel 3 requests', 'dialog');
+  const progress = tab.page.getByRole('region', { name: /^Cancel 3\s/ });
+  await progress.getByText('3 cancelled').waitFor();
+});
+
 test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect fill="#f00" width="9" height="9"/>`;
   const large = Buffer.from(`${svg}<!--${'x'.repeat(2_500_000)}--></svg>`).toString('base64');
