@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { SignInLinks } from '../../src/auth/sign-in-links.js';
+import { OperationRunner } from '../../src/operations/duties/operation-runner.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
@@ -441,6 +442,50 @@ test('the count of an operation follows the requests until it starts', async () 
   await tab.click('Cancel 3 requests', 'dialog');
   const progress = tab.page.getByRole('region', { name: /^Cancel 3\s/ });
   await progress.getByText('3 cancelled').waitFor();
+});
+
+/** Lets the service do what the page asks for, and loses the answer. */
+async function loseAnswer(path: string): Promise<void> {
+  await tab.page.route(`**/v1/admin${path}`, async (route) => {
+    const request = route.request();
+    const body = request.postData() ?? '{}';
+    if (request.method() !== 'POST' || body.includes('validate_only')) return route.continue();
+    await admin.json('POST', path, { body });
+    await route.abort();
+  });
+}
+
+test('a page whose call gets no answer shows what the service has begun, and says that it may have', async () => {
+  const dialog = tab.page.getByRole('dialog');
+  const runner = service.app.get(OperationRunner);
+  await calls.submitAll(2, 'test/pulled?tag=lost:1');
+  await tab.show('requests?tag=lost:1');
+  await loseAnswer('/operations');
+  await runner.stop();
+  await tab.click('Cancel all found…');
+  await tab.click('Cancel 2 requests', 'dialog');
+  await dialog.getByText('The operation may have started').waitFor();
+  await tab.click('Go back', 'dialog');
+  await tab.page.getByRole('heading', { name: /^Cancel: finding requests/ }).waitFor();
+  await runner.runOnce();
+  runner.start();
+  const progress = tab.page.getByRole('region', { name: /^Cancel 2\s/ });
+  await progress.getByText('2 cancelled').waitFor();
+  const id = await calls.run('test/wide');
+  await tab.show(`requests/${id}`);
+  await loseAnswer(`/requests/${id}/retry`);
+  await tab.click('Retry');
+  await tab.page.getByText('The request may have been retried').waitFor();
+  await tab.page.getByText('Retried as', { exact: true }).waitFor();
+  await tab.page.unrouteAll();
+  const detail = 'The model is paused.';
+  await tab.page.route('**/retry', (route) =>
+    route.fulfill({ status: 503, json: { code: 'model_paused', detail } }),
+  );
+  await tab.click('Retry');
+  await tab.page.getByText(detail).waitFor();
+  expect(await tab.text()).not.toContain('may have been retried');
+  await tab.page.unrouteAll();
 });
 
 test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {

@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { Problem } from './client';
+import { isUnanswered, Problem } from './client';
 
 const isWorthAnother = (error: Error): boolean =>
   !(error instanceof Problem) || error.status === 0 || error.status >= 500;
@@ -25,6 +25,8 @@ export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError: (error) => {
       if (isUnknown(error)) readSessionAgain();
+      // The change may have been made.
+      if (isUnanswered(error)) readAllAgain();
     },
   }),
   defaultOptions: {
