@@ -518,3 +518,20 @@ test('an SVG of an output is shown as a picture, and no address of the page lead
   expect(guest.complaints).toEqual([]);
   await guest.close();
 });
+
+test('a sign-out that fails says so, and a key that changes nothing can sign out', async () => {
+  const { key } = await admin.newKey({ name: 'a visitor', scopes: ['observe'] });
+  const guest = await (await ConsoleTab.open(browser, service.url)).signIn(key);
+  await guest.page.route('**/v1/admin/session', (route) =>
+    route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+  );
+  await guest.page.getByRole('button', { name: 'a visitor' }).click();
+  await guest.click('Sign out', '#account');
+  await guest.page.locator('#account').getByText('The service does not answer.').waitFor();
+  expect(await guest.findings()).toEqual([]);
+  await guest.page.unroute('**/v1/admin/session');
+  await guest.show('sessions');
+  await guest.click('Sign out');
+  await guest.page.getByLabel('API key').waitFor();
+  await guest.close();
+});
