@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { serviceAddress } from './api/base';
-import { signOut } from './api/calls';
 import { type Live, useLive } from './api/live';
 import type { SignedIn } from './api/types';
 import { counted } from './format/quantities';
@@ -11,6 +9,7 @@ import { Time } from './parts/time';
 import { markRow, moveRow, useKeys } from './parts/keyboard';
 import { isRunning, nodeWord } from './parts/node-state';
 import { may } from './parts/rights';
+import { SignOut } from './parts/sign-out';
 import { currentTheme, showTheme, type Theme, themes } from './parts/theme';
 import { askForSearch, scrollToPlace } from './parts/travel';
 
@@ -157,10 +156,9 @@ function Nodes({ overview, trouble, diskFault }: Live) {
 }
 
 function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void }) {
-  const client = useQueryClient();
   const [theme, setTheme] = useState<Theme>(currentTheme);
   return (
-    <div className="menu" id="account" popover="auto">
+    <section className="menu" id="account" popover="auto" aria-label="Account">
       <p className="small muted">
         {session.name}
         <br />
@@ -189,18 +187,8 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
         Theme: {theme === 'auto' ? 'system' : theme}
       </button>
       <hr />
-      <button
-        type="button"
-        onClick={() => {
-          void signOut().finally(() => {
-            client.clear();
-            window.location.assign(document.baseURI);
-          });
-        }}
-      >
-        Sign out
-      </button>
-    </div>
+      <SignOut />
+    </section>
   );
 }
 

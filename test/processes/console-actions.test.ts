@@ -1,9 +1,11 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { SignInLinks } from '../../src/auth/sign-in-links.js';
+import { OperationRunner } from '../../src/operations/duties/operation-runner.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
+import { ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
@@ -71,6 +73,7 @@ test('an endpoint is disabled for a reason, and enabled again', async () => {
   await row.getByRole('button', { name: 'Enable' }).click();
   await row.getByRole('button', { name: 'Disable…' }).waitFor();
   expect(await service.query('SELECT FROM webhook_endpoint WHERE disabled_at IS NULL')).toHaveLength(1);
+  expect(await reasons('endpoint.enable')).toEqual([{ reason: null }]);
 });
 
 test('the session of somebody else is ended, and they sign in again', async () => {
@@ -376,4 +379,178 @@ test('a model that is away is probed at once when an operator asks for it', asyn
   await until(async () => (await reasons('model.probe')).length === 1, { message: 'it is in the audit' });
   expect(await tab.findings()).toEqual([]);
   expect((await calls.cancel(id)).status).toBe(200);
+});
+
+test('a closed dialog returns the focus to the button that opened it', async () => {
+  await tab.show('nodes');
+  await tab.page.getByRole('button', { name: 'Drain…' }).first().focus();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('dialog').waitFor();
+  await tab.page.keyboard.press('Escape');
+  await tab.page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Drain…');
+});
+
+test('the page of a request shows at once that its run was asked to stop', async () => {
+  const worker = new WorkerCalls(service);
+  const running = await calls.submit('test/pulled');
+  const run = await worker.run();
+  await tab.show(`requests/${running}`);
+  await tab.page.getByText('It has been running').waitFor();
+  await tab.click('Cancel…');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('It was asked to stop').waitFor();
+  expect((await worker.output(run)).status).toBe(200);
+  await calls.reached(running, 'COMPLETED');
+});
+
+test('a log that was erased is shown no more', async () => {
+  const lines = [
+    { type: 'log', message: 'The name of a patient.' },
+    { type: 'output', output: {} },
+  ];
+  const id = await calls.run('test/wide', { type: 'application/x-ndjson', body: ndjson(lines) });
+  await tab.show(`requests/${id}?tab=log`);
+  await tab.page.getByText('The name of a patient.').waitFor();
+  await tab.click('Erase…');
+  await tab.click('Erase input, output and log', 'dialog');
+  await tab.page.getByText('No log lines').waitFor();
+});
+
+test('a dialog shows why its action failed, and gives neither the error nor the reason to the next one', async () => {
+  const dialog = tab.page.getByRole('dialog');
+  const id = await calls.submit('test/pulled');
+  await tab.show(`requests/${id}`);
+  const detail = 'Another operator was faster.';
+  const refuse = { status: 409, json: { code: 'already_completed', detail } };
+  await tab.page.route('**/cancel', (route) => route.fulfill(refuse));
+  await tab.click('Cancel…');
+  await tab.page.getByLabel('Reason').fill('a runaway input');
+  await tab.click('Cancel this request', 'dialog');
+  await dialog.getByText(detail).waitFor();
+  expect(await tab.findings()).toEqual([]);
+  await tab.page.unroute('**/cancel');
+  await tab.click('Go back', 'dialog');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await tab.text()).not.toContain(detail);
+  await tab.click('Cancel…');
+  expect(await dialog.innerText()).not.toContain(detail);
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
+  expect(await reasons('request.cancel')).toEqual([{ reason: null }]);
+  await tab.click('Erase…');
+  await tab.page.getByLabel('Reason').fill('no longer needed');
+  await tab.click('Go back', 'dialog');
+  await tab.click('Retry');
+  await tab.page.waitForURL((url) => !url.href.includes(id));
+  expect(await reasons('request.retry')).toEqual([{ reason: null }]);
+  await tab.click('Cancel…');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
+});
+
+test('the count of an operation follows the requests until it starts', async () => {
+  await calls.submitAll(2, 'test/pulled?tag=count:1');
+  await tab.show('requests?tag=count:1');
+  await tab.click('Cancel all found…');
+  await tab.page.getByRole('button', { name: 'Cancel 2 requests' }).waitFor();
+  await tab.page
+    .getByText('Requests that are submitted after you press the button are not included.')
+    .waitFor();
+  await calls.submit('test/pulled?tag=count:1');
+  await tab.click('Cancel 3 requests', 'dialog');
+  const progress = tab.page.getByRole('region', { name: /^Cancel 3\s/ });
+  await progress.getByText('3 cancelled').waitFor();
+});
+
+/** Lets the service do what the page asks for, and loses the answer. */
+async function loseAnswer(path: string): Promise<void> {
+  await tab.page.route(`**/v1/admin${path}`, async (route) => {
+    const request = route.request();
+    const body = request.postData() ?? '{}';
+    if (request.method() !== 'POST' || body.includes('validate_only')) return route.continue();
+    await admin.json('POST', path, { body });
+    await route.abort();
+  });
+}
+
+test('a page whose call gets no answer shows what the service has begun, and says that it may have', async () => {
+  const dialog = tab.page.getByRole('dialog');
+  const runner = service.app.get(OperationRunner);
+  await calls.submitAll(2, 'test/pulled?tag=lost:1');
+  await tab.show('requests?tag=lost:1');
+  await loseAnswer('/operations');
+  await runner.stop();
+  await tab.click('Cancel all found…');
+  await tab.click('Cancel 2 requests', 'dialog');
+  await dialog.getByText('The operation may have started').waitFor();
+  await tab.click('Go back', 'dialog');
+  await tab.page.getByRole('heading', { name: /^Cancel: finding requests/ }).waitFor();
+  await runner.runOnce();
+  runner.start();
+  const progress = tab.page.getByRole('region', { name: /^Cancel 2\s/ });
+  await progress.getByText('2 cancelled').waitFor();
+  const id = await calls.run('test/wide');
+  await tab.show(`requests/${id}`);
+  await loseAnswer(`/requests/${id}/retry`);
+  await tab.click('Retry');
+  await tab.page.getByText('The request may have been retried').waitFor();
+  await tab.page.getByText('Retried as', { exact: true }).waitFor();
+  await tab.page.unrouteAll();
+  const detail = 'The model is paused.';
+  await tab.page.route('**/retry', (route) =>
+    route.fulfill({ status: 503, json: { code: 'model_paused', detail } }),
+  );
+  await tab.click('Retry');
+  await tab.page.getByText(detail).waitFor();
+  expect(await tab.text()).not.toContain('may have been retried');
+  await tab.page.unrouteAll();
+});
+
+test('an SVG of an output is shown as a picture, and no address of the page leads to its scripts', async () => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect fill="#f00" width="9" height="9"/>`;
+  const large = Buffer.from(`${svg}<!--${'x'.repeat(2_500_000)}--></svg>`).toString('base64');
+  const output = { small: `data:image/svg+xml,${svg}</svg>`, large: `data:image/svg+xml;base64,${large}` };
+  const id = await calls.run('test/wide', { body: JSON.stringify(output) });
+  const guest = await ConsoleTab.open(browser, service.url);
+  await guest.page.addInitScript(`
+    const { createObjectURL } = URL;
+    window.blobTypes = [];
+    URL.createObjectURL = (blob) => {
+      window.blobTypes.push(blob.type);
+      return createObjectURL(blob);
+    };
+  `);
+  await guest.signIn(service.key);
+  await guest.show(`requests/${id}`);
+  await until(
+    async () =>
+      (await guest.page.evaluate(
+        `[...document.querySelectorAll('figure img')].map(({ naturalWidth }) => naturalWidth).join()`,
+      )) === '30,30',
+  );
+  const inert = 'application/octet-stream';
+  expect(await guest.page.evaluate('blobTypes')).toEqual([inert, inert]);
+  const download = guest.page.waitForEvent('download');
+  await guest.page.getByRole('link', { name: 'output.svg' }).first().click();
+  expect((await download).suggestedFilename()).toBe('output.svg');
+  expect(guest.complaints).toEqual([]);
+  await guest.close();
+});
+
+test('a sign-out that fails says so, and a key that changes nothing can sign out', async () => {
+  const { key } = await admin.newKey({ name: 'a visitor', scopes: ['observe'] });
+  const guest = await (await ConsoleTab.open(browser, service.url)).signIn(key);
+  await guest.page.route('**/v1/admin/session', (route) =>
+    route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+  );
+  await guest.page.getByRole('button', { name: 'a visitor' }).click();
+  await guest.click('Sign out', '#account');
+  await guest.page.locator('#account').getByText('The service does not answer.').waitFor();
+  expect(await guest.findings()).toEqual([]);
+  await guest.page.unroute('**/v1/admin/session');
+  await guest.show('sessions');
+  await guest.click('Sign out');
+  await guest.page.getByLabel('API key').waitFor();
+  await guest.close();
 });

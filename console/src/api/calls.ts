@@ -1,10 +1,23 @@
-import { answer, api, query, send } from './client';
+import { answer, api, isUnanswered, query, send } from './client';
 import type * as t from './types';
 
 /** Every route that the console calls is named here, once. */
 const admin = 'v1/admin';
 export const requestPath = (id: string): string => `${admin}/requests/${encodeURIComponent(id)}`;
 const ofRequest = (id: string) => ({ path: { request_id: id } });
+
+/**
+ * A call that does the same again when it is repeated. If the service may have done it without an answer, the error
+ * ends with `advice`.
+ */
+async function once<T>(call: Promise<T>, advice: string): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof Error) || !isUnanswered(error)) throw error;
+    throw new Error(`${error.message} ${advice}`, { cause: error });
+  }
+}
 
 /** For data that is read repeatedly: a recent answer to another tab is good enough. */
 const recent = { 'cache-control': 'max-age=2' };
@@ -65,18 +78,24 @@ export const readLog = (id: string, cursor: string | undefined, signal?: AbortSi
   );
 export const readDeliveries = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests/{request_id}/deliveries', { params: ofRequest(id), signal }));
-export const act = (id: string, action: t.Action, body: t.Reason = {}) =>
-  answer<t.RequestDetails | undefined>(
-    api.POST(`/v1/admin/requests/{request_id}/${action}`, { params: ofRequest(id), body }),
+export const cancelRequest = (id: string, body: t.Reason) =>
+  answer(api.POST('/v1/admin/requests/{request_id}/cancel', { params: ofRequest(id), body }));
+export const retryRequest = (id: string) =>
+  once(
+    answer(api.POST('/v1/admin/requests/{request_id}/retry', { params: ofRequest(id), body: {} })),
+    'The request may have been retried: if so, this page names the new request under “Retried as”.',
   );
+export const eraseRequest = (id: string, body: t.Reason) =>
+  answer(api.POST('/v1/admin/requests/{request_id}/erase', { params: ofRequest(id), body }));
 
 export const previewOperation = (filter: t.RequestFilter, action: t.Action) =>
   answer(
     api.POST('/v1/admin/operations', { body: operation(filter, action, true) }),
   ) as Promise<t.OperationPreview>;
 export const startOperation = (filter: t.RequestFilter, action: t.Action, reason: t.Reason) =>
-  answer(
-    api.POST('/v1/admin/operations', { body: { ...operation(filter, action, false), ...reason } }),
+  once(
+    answer(api.POST('/v1/admin/operations', { body: { ...operation(filter, action, false), ...reason } })),
+    'The operation may have started: go back and look for it above the list before you start it again.',
   ) as Promise<t.Operation>;
 export const listOperations = (signal?: AbortSignal) => answer(api.GET('/v1/admin/operations', { signal }));
 export const readOperation = (id: string, signal?: AbortSignal) =>
@@ -104,7 +123,10 @@ const ofKey = (id: string) => ({ path: { key_id: id } });
 export const listKeys = (cursor: string | undefined, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100, cursor } }, signal }));
 export const createKey = ({ name = '', ...others }: t.KeyBody) =>
-  answer(api.POST('/v1/admin/keys', { body: { name, ...others } }));
+  once(
+    answer(api.POST('/v1/admin/keys', { body: { name, ...others } })),
+    'The key may have been created: if the list has it, revoke it, because it cannot be shown again.',
+  );
 export const changeKey = (id: string, body: t.KeyBody) =>
   answer(api.PATCH('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
 export const revokeKey = (id: string, body: t.Reason) =>
@@ -161,10 +183,13 @@ export const listAudit = (filter: AuditFilter, cursor?: string, signal?: AbortSi
 
 /** `json`: the input as it is sent. Its numbers may be larger than JavaScript can hold. */
 export const submit = (model: string, json: string) =>
-  answer(
-    api.POST('/v1/queue/{model_id}', {
-      params: { path: { model_id: model } },
-      body: {},
-      bodySerializer: () => json,
-    }),
+  once(
+    answer(
+      api.POST('/v1/queue/{model_id}', {
+        params: { path: { model_id: model } },
+        body: {},
+        bodySerializer: () => json,
+      }),
+    ),
+    'The request may have been submitted: look for it in Requests before you submit it again.',
   );

@@ -15,6 +15,15 @@ export class Problem extends Error {
   }
 }
 
+/** The codes of 5xx answers that refuse a call before anything is done. */
+const refusals = ['model_paused', 'overloaded'];
+
+/** True if the service may have done what it was asked for, without an answer that says so. */
+export function isUnanswered(error: Error): boolean {
+  if (!(error instanceof Problem)) return true;
+  return error.status === 0 || (error.status >= 500 && !refusals.includes(error.code));
+}
+
 type ProblemBody = Partial<components['schemas']['Problem']>;
 
 const offline = 'The service does not answer.';

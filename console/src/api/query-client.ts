@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { noAnswer, Problem } from './client';
+import { isUnanswered, noAnswer, Problem } from './client';
 
 const isWorthAnother = (error: Error): boolean =>
   !(error instanceof Problem) || (error.status === 0 && error.code !== noAnswer) || error.status >= 500;
@@ -31,6 +31,8 @@ export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError: (error) => {
       if (isUnknown(error)) readSessionAgain();
+      // The change may have been made.
+      if (isUnanswered(error)) readAllAgain();
     },
   }),
   defaultOptions: {

@@ -1,6 +1,6 @@
 import { answerTexts } from './answer-text';
 import { parseExactly } from './exact-json';
-import { boundedView, elementFor, type Shown } from './payload';
+import { boundedView, elementFor, isInert, type Shown } from './payload';
 
 export interface PayloadQuestion {
   text: ArrayBuffer;
@@ -31,11 +31,11 @@ function read(text: string): PayloadAnswer {
     return bounded(text);
   }
   const shown = boundedView(parseExactly(text, value), (url, type) => {
-    const blob = toBlob(url, type);
-    if (blob === undefined) return undefined;
+    const file = fileIn(url, type);
+    if (file === undefined) return undefined;
     const name = `media-${Object.keys(blobs).length}`;
-    blobs[name] = blob;
-    return { url: name, bytes: blob.size };
+    blobs[name] = file.blob;
+    return { url: name, bytes: file.blob.size, ...(file.source !== undefined && { source: file.source }) };
   });
   return { shown, blobs, texts: answerTexts(value).slice(0, maxTexts).map(bounded) };
 }
@@ -45,17 +45,26 @@ const bounded = (text: string): AnswerText => ({
   rest: Math.max(0, text.length - maxRaw),
 });
 
-function toBlob(url: string, given: string): Blob | undefined {
+/**
+ * A page at the address of a blob would belong to this origin, so a blob has a type only if that runs nothing. `source`
+ * shows the other types: a page at a data URL has an origin of its own.
+ */
+function fileIn(url: string, type: string): { blob: Blob; source?: string } | undefined {
   const comma = url.indexOf(',');
-  // A page at the address of a blob would belong to this origin.
-  const type = elementFor(given) === undefined ? 'application/octet-stream' : given;
+  const content = url.slice(comma + 1);
+  const options = { type: isInert(type) ? type : 'application/octet-stream' };
+  const isShown = elementFor(type) !== undefined && !isInert(type);
   try {
-    if (!/;base64$/i.test(url.slice(0, comma)))
-      return new Blob([decodeURIComponent(url.slice(comma + 1))], { type });
-    const binary = atob(url.slice(comma + 1));
+    if (!/;base64$/i.test(url.slice(0, comma))) {
+      const text = decodeURIComponent(content);
+      const blob = new Blob([text], options);
+      return isShown ? { blob, source: `data:${type},${encodeURIComponent(text)}` } : { blob };
+    }
+    const binary = atob(content);
     const bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-    return new Blob([bytes], { type });
+    const blob = new Blob([bytes], options);
+    return isShown ? { blob, source: `data:${type};base64,${content}` } : { blob };
   } catch {
     return undefined; // invalid base64: the value is shown as text
   }

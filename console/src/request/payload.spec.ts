@@ -1,5 +1,5 @@
 import { parseExactly } from './exact-json';
-import { boundedView, elementFor, filesOf, mediaOf, type Shown } from './payload';
+import { boundedView, elementFor, filesOf, isInert, mediaOf, type Shown } from './payload';
 
 const url = (text: string, type: string) => ({ url: `blob:${type}`, bytes: text.length });
 const count = (shown: Shown): number =>
@@ -73,15 +73,18 @@ test('files of the service are known by their URLs, with the type and size that 
 });
 
 test.each([
-  ['image/png', 'img'],
-  ['image/svg+xml', 'img'],
-  ['audio/ogg; codecs=opus', 'audio'],
-  ['video/mp4', 'video'],
-  ['model/gltf-binary', undefined],
-  ['application/pdf', undefined],
-  ['text/html', undefined],
-  ['constructor/x', undefined],
-])('%s is shown by %s', (type, element) => expect(elementFor(type)).toBe(element));
+  ['image/png', 'img', true],
+  ['image/svg+xml', 'img', false],
+  ['image/x.drawing+XML', 'img', false],
+  ['audio/ogg; codecs=opus', 'audio', true],
+  ['video/mp4', 'video', true],
+  ['model/gltf-binary', undefined, false],
+  ['application/pdf', undefined, false],
+  ['text/html', undefined, false],
+  ['constructor/x', undefined, false],
+])('%s is shown by %s, and it is %s that its page runs nothing', (type, element, inert) => {
+  expect([elementFor(type), isInert(type)]).toEqual([element, inert]);
+});
 
 test('numbers that JavaScript would change are shown as they were written', () => {
   const json = `{"seed": 12345678901234567890, "text": "12345678901234567890", "long": 1${'0'.repeat(9_000)}}`;

@@ -4,7 +4,7 @@ import { numberIn } from './exact-json';
 export type Shown =
   | { kind: 'text'; text: string; rest: number }
   /** A file that a data URL contains. */
-  | { kind: 'media'; url: string; bytes: number; type: string }
+  | ({ kind: 'media'; type: string } & Embedded)
   /**
    * A file of the service. `path` is its path in the API, without a leading slash. Type and size are those that the
    * payload states, if it does.
@@ -12,6 +12,15 @@ export type Shown =
   | { kind: 'file'; path: string; text: string; type: string | undefined; bytes: number | undefined }
   | { kind: 'scalar'; text: string }
   | { kind: 'list'; isArray: boolean; entries: { name: string; value: Shown }[]; rest: number };
+
+/** Where the content of a data URL is. */
+interface Embedded {
+  /** The address for a download. It runs nothing if it is opened as a page. */
+  url: string;
+  /** The address for an element that shows the file. undefined: `url`. */
+  source?: string;
+  bytes: number;
+}
 
 const maxText = 4_000;
 const maxEntries = 100;
@@ -51,10 +60,10 @@ function fileOf(text: string, { content_type: type, size }: Beside): ShownFile |
 /** A number may have a million digits. */
 const shortened = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
 
-/** `toUrl` turns the content of a data URL into an address and returns its size. */
+/** `toUrl` turns the content of a data URL into an address. */
 export function boundedView(
   value: unknown,
-  toUrl: (text: string, type: string) => { url: string; bytes: number } | undefined,
+  toUrl: (text: string, type: string) => Embedded | undefined,
 ): Shown {
   let nodes = 0;
   const look = (part: unknown, depth: number, beside: Beside = {}): Shown => {
@@ -104,6 +113,9 @@ export function elementFor(type: string): 'img' | 'audio' | 'video' | undefined 
   const kind = type.split('/', 1)[0]!.toLowerCase();
   return Object.hasOwn(elements, kind) ? elements[kind as keyof typeof elements] : undefined;
 }
+
+/** True if a browser that opens a file of this type as a page runs nothing in it. SVG and XML may hold scripts. */
+export const isInert = (type: string): boolean => elementFor(type) !== undefined && !/svg|xml/i.test(type);
 
 function leavesOf(shown: Shown): Shown[] {
   return shown.kind === 'list' ? shown.entries.flatMap(({ value }) => leavesOf(value)) : [shown];

@@ -1,16 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { serviceAddress } from '../api/base';
 import { batchPath, cancelBatch, readBatch } from '../api/calls';
 import type { AdminBatch } from '../api/types';
 import { bytes, counted, whole } from '../format/quantities';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
-import { ReasonField, reasonIn } from '../parts/reason-field';
 import { State, type ShownState } from '../parts/request-state';
-import { ActButton, useMay } from '../parts/rights';
-import { Failure, Loaded } from '../parts/states';
+import { useMay } from '../parts/rights';
+import { Loaded } from '../parts/states';
 import { Table } from '../parts/table';
 import { Since, Time } from '../parts/time';
 import { BatchState, doneOf, Lines } from './batch-parts';
@@ -206,43 +204,19 @@ const Faults = ({ errors }: Pick<AdminBatch, 'errors'>) => (
 
 function Cancel({ batch: { batch_id: id, counts } }: { batch: AdminBatch }) {
   const client = useQueryClient();
-  const [isAsked, setAsked] = useState(false);
-  const [reason, setReason] = useState('');
-  const cancelling = useMutation({
-    mutationFn: () => cancelBatch(id, reasonIn(reason)),
-    onSuccess: () => {
-      setAsked(false);
-      return client.invalidateQueries({ queryKey: ['batches'] });
-    },
-  });
   return (
-    <>
-      <ActButton onClick={() => setAsked(true)}>Cancel…</ActButton>
-      {cancelling.error !== null && <Failure error={cancelling.error} />}
-      {isAsked && (
-        <Dialog title="Cancel this batch?" onClose={() => setAsked(false)}>
-          <p>
-            {counts.total === null
-              ? 'No line is submitted.'
-              : `${counted(counts.waiting, 'waiting line never runs', 'waiting lines never run')}. ${counted(counts.running, 'running line is', 'running lines are')} asked to stop.`}{' '}
-            The output keeps the lines that succeeded.
-          </p>
-          <ReasonField value={reason} onChange={setReason} />
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(false)}>
-              Go back
-            </button>
-            <ActButton
-              type="button"
-              className="primary danger"
-              disabled={cancelling.isPending}
-              onClick={() => cancelling.mutate()}
-            >
-              Cancel this batch
-            </ActButton>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <ConfirmedAction
+      label="Cancel…"
+      title="Cancel this batch?"
+      verb="Cancel this batch"
+      isDanger
+      act={(reason) => cancelBatch(id, reason)}
+      onDone={() => client.invalidateQueries({ queryKey: ['batches'] })}
+    >
+      {counts.total === null
+        ? 'No line is submitted.'
+        : `${counted(counts.waiting, 'waiting line never runs', 'waiting lines never run')}. ${counted(counts.running, 'running line is', 'running lines are')} asked to stop.`}{' '}
+      The output keeps the lines that succeeded.
+    </ConfirmedAction>
   );
 }

@@ -9,16 +9,18 @@ interface FileFigureProps {
   type: string;
   bytes: number;
   url: string;
+  /** The address for the element that shows the file. undefined: `url`. */
+  source?: string;
   /** What the file is, for screen readers. */
   label: string;
   fileName: string;
 }
 
 /** Shows a picture, a sound or a video, and a link to download any file. */
-export function FileFigure({ type, bytes, url, label, fileName }: FileFigureProps) {
+export function FileFigure({ type, bytes, url, source = url, label, fileName }: FileFigureProps) {
   return (
     <figure className="media">
-      <Media type={type} url={url} label={`${label}, ${type}`} />
+      <Media type={type} url={source} label={`${label}, ${type}`} />
       <figcaption className="small">
         <a href={url} download={fileName}>
           {elementFor(type) === undefined ? `Download ${fileName}` : fileName}

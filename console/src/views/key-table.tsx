@@ -1,7 +1,10 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { Link } from 'wouter';
+import { revokeKey } from '../api/calls';
 import type { AdminKey, LimitLeft } from '../api/types';
 import { whole } from '../format/quantities';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { ActButton } from '../parts/rights';
 import { Table } from '../parts/table';
 import { Ago, Day } from '../parts/time';
@@ -9,10 +12,9 @@ import { Ago, Day } from '../parts/time';
 interface KeyTableProps {
   rows: readonly AdminKey[];
   onChange: (key: AdminKey) => void;
-  onRevoke: (key: AdminKey) => void;
 }
 
-export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
+export function KeyTable({ rows, onChange }: KeyTableProps) {
   const most = Math.max(1, ...rows.map(({ requests_last_30_days: count }) => count));
   return (
     <Table
@@ -93,14 +95,31 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
             key.revoked_at === null && (
               <span className="actions">
                 <ActButton onClick={() => onChange(key)}>Change…</ActButton>
-                <ActButton className="danger" onClick={() => onRevoke(key)}>
-                  Revoke…
-                </ActButton>
+                <Revoke given={key} />
               </span>
             ),
         },
       ]}
     />
+  );
+}
+
+function Revoke({ given: { id, name } }: { given: AdminKey }) {
+  const client = useQueryClient();
+  return (
+    <ConfirmedAction
+      label="Revoke…"
+      className="danger"
+      title={`Revoke the key “${name}”?`}
+      verb={`Revoke ${name}`}
+      isDanger
+      back="Keep the key"
+      act={(reason) => revokeKey(id, reason)}
+      onDone={() => client.invalidateQueries({ queryKey: ['keys'] })}
+    >
+      All calls with this key are refused, and its sessions end. Its requests continue, its batches are
+      cancelled. This cannot be undone.
+    </ConfirmedAction>
   );
 }
 

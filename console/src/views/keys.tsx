@@ -1,14 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { createKey, listKeys, revokeKey } from '../api/calls';
+import { createKey, listKeys } from '../api/calls';
 import type { AdminKey, NewKey } from '../api/types';
 import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
-import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
-import { Failure } from '../parts/states';
 import { useFilters } from '../parts/use-url-state';
 import { KeyForm } from './key-form';
 import { KeyTable } from './key-table';
@@ -16,7 +12,6 @@ import { KeyTable } from './key-table';
 export default function Keys() {
   const [isMaking, setMaking] = useState(false);
   const [changed, setChanged] = useState<AdminKey>();
-  const [revoked, setRevoked] = useState<AdminKey>();
   const [made, setMade] = useState<NewKey>();
   const [parameters, setFilters] = useFilters();
   const hasRevoked = parameters.has('revoked');
@@ -52,9 +47,7 @@ export default function Keys() {
       {made !== undefined && <Made made={made} onDone={() => setMade(undefined)} />}
       <section className="card" aria-label="Keys">
         <Listed list={keys}>
-          {(rows) => (
-            <KeyTable rows={shown(rows, hasRevoked, isByAge)} onChange={setChanged} onRevoke={setRevoked} />
-          )}
+          {(rows) => <KeyTable rows={shown(rows, hasRevoked, isByAge)} onChange={setChanged} />}
         </Listed>
       </section>
       {isMaking && (
@@ -68,7 +61,6 @@ export default function Keys() {
         />
       )}
       {changed !== undefined && <KeyForm given={changed} onClose={() => setChanged(undefined)} />}
-      {revoked !== undefined && <Revoke given={revoked} onClose={() => setRevoked(undefined)} />}
     </main>
   );
 }
@@ -94,40 +86,5 @@ function Made({ made, onDone }: { made: NewKey; onDone: () => void }) {
         </span>
       </div>
     </section>
-  );
-}
-
-function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {
-  const client = useQueryClient();
-  const [reason, setReason] = useState('');
-  const revoking = useMutation({
-    mutationFn: () => revokeKey(given.id, reasonIn(reason)),
-    onSuccess: () => {
-      onClose();
-      return client.invalidateQueries({ queryKey: ['keys'] });
-    },
-  });
-  return (
-    <Dialog title={`Revoke the key “${given.name}”?`} onClose={onClose}>
-      <p>
-        All calls with this key are refused, and its sessions end. Its requests continue, its batches are
-        cancelled. This cannot be undone.
-      </p>
-      <ReasonField value={reason} onChange={setReason} />
-      {revoking.error !== null && <Failure error={revoking.error} />}
-      <div className="buttons">
-        <button type="button" onClick={onClose}>
-          Keep the key
-        </button>
-        <ActButton
-          type="button"
-          className="primary danger"
-          disabled={revoking.isPending}
-          onClick={() => revoking.mutate()}
-        >
-          Revoke {given.name}
-        </ActButton>
-      </div>
-    </Dialog>
   );
 }

@@ -22,6 +22,11 @@ export function ModelActions({ model }: { model: AdminModel }) {
       return client.invalidateQueries({ queryKey: ['models'] });
     },
   });
+  const show = (dialog: typeof open): void => {
+    // The next dialog does not get the error of another action.
+    if (change.error !== null) change.reset();
+    setOpen(dialog);
+  };
   const probe = useMutation({ mutationFn: () => probeModel(model.id) });
   const isPaused = model.paused.current !== false;
   const isAway = model.nodes.some(({ addresses_away: away }) => away.length > 0);
@@ -51,15 +56,15 @@ export function ModelActions({ model }: { model: AdminModel }) {
           Resume
         </ActButton>
       ) : (
-        <ActButton onClick={() => setOpen('pause')}>Pause…</ActButton>
+        <ActButton onClick={() => show('pause')}>Pause…</ActButton>
       )}
-      <ActButton onClick={() => setOpen('concurrency')}>
+      <ActButton onClick={() => show('concurrency')}>
         Concurrency: {model.concurrency.current ?? 'no maximum'}…
       </ActButton>
       {open === undefined && change.error !== null && <Failure error={change.error} />}
-      {open === 'pause' && <PauseDialog model={model} change={change} onClose={() => setOpen(undefined)} />}
+      {open === 'pause' && <PauseDialog model={model} change={change} onClose={() => show(undefined)} />}
       {open === 'concurrency' && (
-        <ConcurrencyDialog model={model} change={change} onClose={() => setOpen(undefined)} />
+        <ConcurrencyDialog model={model} change={change} onClose={() => show(undefined)} />
       )}
     </>
   );

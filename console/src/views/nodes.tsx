@@ -1,13 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { drainNode, listNodes } from '../api/calls';
 import type { AdminNode } from '../api/types';
 import { counted, runsGoOn, whole } from '../format/quantities';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { Reach } from '../parts/reach';
-import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { type Column, Table } from '../parts/table';
@@ -67,16 +65,9 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
   const { name, role, state, version, started_at, heartbeat_at, draining_since, running, slots, models } =
     node;
   const resting = models.find(({ resting_until }) => resting_until !== null)?.resting_until;
-  const [isAsked, setAsked] = useState(false);
-  const [reason, setReason] = useState('');
   const client = useQueryClient();
-  const draining = useMutation({
-    mutationFn: (drain: boolean) => drainNode(node.id, drain, drain ? reasonIn(reason) : {}),
-    onSuccess: () => {
-      setAsked(false);
-      return client.invalidateQueries({ queryKey: ['nodes'] });
-    },
-  });
+  const reread = () => client.invalidateQueries({ queryKey: ['nodes'] });
+  const undraining = useMutation({ mutationFn: () => drainNode(node.id, false, {}), onSuccess: reread });
   return (
     <section className="card stack" aria-label={`Node ${name}`}>
       <div className="row">
@@ -89,13 +80,23 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
             (state === 'draining' ? (
               <ActButton
                 className="primary"
-                disabled={draining.isPending}
-                onClick={() => draining.mutate(false)}
+                disabled={undraining.isPending}
+                onClick={() => undraining.mutate()}
               >
                 End drain
               </ActButton>
             ) : (
-              <ActButton onClick={() => setAsked(true)}>Drain…</ActButton>
+              <ConfirmedAction
+                label="Drain…"
+                title={`Drain ${name}?`}
+                verb={`Drain ${name}`}
+                back="Leave it running"
+                act={(reason) => drainNode(node.id, true, reason)}
+                onDone={reread}
+              >
+                The node starts no more requests, and other nodes get its slots. {runsGoOn(running)} Then you
+                can stop it without losing a run.
+              </ConfirmedAction>
             ))}
         </span>
       </div>
@@ -123,7 +124,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
           left.
         </p>
       )}
-      {draining.error !== null && <Failure error={draining.error} />}
+      {undraining.error !== null && <Failure error={undraining.error} />}
       <dl className="figures">
         <div>
           <dt>of {counted(slots, 'slot')} running</dt>
@@ -192,28 +193,6 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
             },
           ]}
         />
-      )}
-      {isAsked && (
-        <Dialog title={`Drain ${name}?`} onClose={() => setAsked(false)}>
-          <p>
-            The node starts no more requests, and other nodes get its slots. {runsGoOn(running)} Then you can
-            stop it without losing a run.
-          </p>
-          <ReasonField value={reason} onChange={setReason} />
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(false)}>
-              Leave it running
-            </button>
-            <ActButton
-              type="button"
-              className="primary"
-              disabled={draining.isPending}
-              onClick={() => draining.mutate(true)}
-            >
-              Drain {name}
-            </ActButton>
-          </div>
-        </Dialog>
       )}
     </section>
   );

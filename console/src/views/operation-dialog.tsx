@@ -18,6 +18,13 @@ const effects: Record<Action, string> = {
   erase: 'Inputs, outputs and logs are deleted permanently. The requests and their outcomes stay.',
 };
 
+/** The service freezes the requests of an operation when it starts. */
+const later: Record<Action, string> = {
+  cancel: 'Requests that are submitted after you press the button are not included.',
+  retry: 'Requests that complete after you press the button are not included.',
+  erase: 'Requests that complete after you press the button are not included.',
+};
+
 interface OperationDialogProps {
   action: Action;
   filter: RequestFilter;
@@ -28,11 +35,13 @@ interface OperationDialogProps {
 /** Asks for confirmation once, with the count and three examples. */
 export function OperationDialog({ action, filter, onClose, onStarted }: OperationDialogProps) {
   const verb = verbs[action];
+  const isSelection = filter.ids !== undefined;
   const preview = useQuery({
     queryKey: ['operation-preview', action, filter],
     queryFn: () => previewOperation(filter, action),
     gcTime: 0,
-    refetchOnWindowFocus: false,
+    // The operation includes what has come until it starts, so the count stays current.
+    refetchInterval: 5_000,
   });
   const [reason, setReason] = useState('');
   const starting = useMutation({
@@ -43,7 +52,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
   const said = count === undefined ? '' : `${whole(count.value)}${count.is_exact ? '' : ' or more'}`;
   return (
     <Dialog
-      title={`${verb} ${filter.ids === undefined ? 'all requests found' : 'the selected requests'}?`}
+      title={`${verb} ${isSelection ? 'the selected requests' : 'all requests found'}?`}
       onClose={onClose}
     >
       <p>{effects[action]}</p>
@@ -53,9 +62,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
         <>
           <p>
             <b>{count!.value === 0 ? 'No request' : `${said} request${count!.value === 1 ? '' : 's'}`}</b>{' '}
-            {count!.value === 0
-              ? 'qualifies for this action.'
-              : 'found now. Later requests are not included.'}
+            {count!.value === 0 ? 'qualifies for this action.' : 'found now.'} {!isSelection && later[action]}
           </p>
           <ul className="stack">
             {preview.data.sample.slice(0, 3).map((request) => (

@@ -1,13 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
 import { endSession, listSessions } from '../api/calls';
 import type { AdminSession } from '../api/types';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
-import { ReasonField, reasonIn } from '../parts/reason-field';
-import { ActButton } from '../parts/rights';
-import { Failure } from '../parts/states';
+import { SignOut } from '../parts/sign-out';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 
@@ -52,7 +49,11 @@ export default function Sessions() {
                   cell: ({ created_at }) => <Time at={created_at} />,
                 },
                 { title: 'Expires', className: 'tight', cell: ({ expires_at }) => <Time at={expires_at} /> },
-                { title: '', className: 'tight', cell: (session) => <End session={session} /> },
+                {
+                  title: '',
+                  className: 'tight',
+                  cell: (session) => (session.is_current ? <SignOut /> : <End session={session} />),
+                },
               ]}
             />
           )}
@@ -62,49 +63,18 @@ export default function Sessions() {
   );
 }
 
-function End({ session }: { session: AdminSession }) {
+function End({ session: { id, name } }: { session: AdminSession }) {
   const client = useQueryClient();
-  const [isAsked, setAsked] = useState(false);
-  const [reason, setReason] = useState('');
-  const ending = useMutation({
-    mutationFn: () => endSession(session.id, reasonIn(reason)),
-    onSuccess: () => {
-      setAsked(false);
-      return client.invalidateQueries({ queryKey: [session.is_current ? 'session' : 'sessions'] });
-    },
-  });
   return (
-    <>
-      {session.is_current ? (
-        <ActButton disabled={ending.isPending} onClick={() => ending.mutate()}>
-          Sign out
-        </ActButton>
-      ) : (
-        <ActButton onClick={() => setAsked(true)}>End…</ActButton>
-      )}
-      {ending.error !== null && <Failure error={ending.error} />}
-      {isAsked && (
-        <Dialog
-          title={`End the session of ${session.name ?? 'a key without a name'}?`}
-          onClose={() => setAsked(false)}
-        >
-          <p>The browser is signed out at once. The key can sign in again.</p>
-          <ReasonField value={reason} onChange={setReason} />
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(false)}>
-              Go back
-            </button>
-            <ActButton
-              type="button"
-              className="primary danger"
-              disabled={ending.isPending}
-              onClick={() => ending.mutate()}
-            >
-              End this session
-            </ActButton>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <ConfirmedAction
+      label="End…"
+      title={`End the session of ${name ?? 'a key without a name'}?`}
+      verb="End this session"
+      isDanger
+      act={(reason) => endSession(id, reason)}
+      onDone={() => client.invalidateQueries({ queryKey: ['sessions'] })}
+    >
+      The browser is signed out at once. The key can sign in again.
+    </ConfirmedAction>
   );
 }

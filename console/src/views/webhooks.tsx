@@ -1,14 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { changeWebhook, listDeliveries, listWebhooks } from '../api/calls';
 import { query } from '../api/client';
 import type { Receiver } from '../api/types';
 import { whole } from '../format/quantities';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
-import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
@@ -114,50 +112,33 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
 }
 
 function Switch({ given: { id, url, host, pending, is_pending_exact, disabled_at } }: { given: Receiver }) {
-  const isDisabled = disabled_at !== null;
-  const [isAsked, setAsked] = useState(false);
-  const [reason, setReason] = useState('');
   const client = useQueryClient();
-  const switching = useMutation({
-    mutationFn: () => changeWebhook(id!, { disabled: !isDisabled, ...reasonIn(reason) }),
-    onSuccess: () => {
-      setAsked(false);
-      return client.invalidateQueries({ queryKey: ['webhooks'] });
-    },
+  const reread = () => client.invalidateQueries({ queryKey: ['webhooks'] });
+  const enabling = useMutation({
+    mutationFn: () => changeWebhook(id!, { disabled: false }),
+    onSuccess: reread,
   });
   const waiting = `${whole(pending)}${is_pending_exact ? '' : ' or more'}`;
   return (
     <>
-      {isDisabled ? (
-        <ActButton className="primary" disabled={switching.isPending} onClick={() => switching.mutate()}>
+      {disabled_at !== null ? (
+        <ActButton className="primary" disabled={enabling.isPending} onClick={() => enabling.mutate()}>
           Enable
         </ActButton>
       ) : (
-        <ActButton onClick={() => setAsked(true)}>Disable…</ActButton>
+        <ConfirmedAction
+          label="Disable…"
+          title={`Disable ${url ?? host}?`}
+          verb="Disable this endpoint"
+          isDanger
+          act={(reason) => changeWebhook(id!, { disabled: true, ...reason })}
+          onDone={reread}
+        >
+          New events are not sent to this endpoint, not even after you enable it again. {waiting} pending{' '}
+          {pending === 1 ? 'delivery continues' : 'deliveries continue'}.
+        </ConfirmedAction>
       )}
-      {switching.error !== null && <Failure error={switching.error} />}
-      {isAsked && (
-        <Dialog title={`Disable ${url ?? host}?`} onClose={() => setAsked(false)}>
-          <p>
-            New events are not sent to this endpoint, not even after you enable it again. {waiting} pending{' '}
-            {pending === 1 ? 'delivery continues' : 'deliveries continue'}.
-          </p>
-          <ReasonField value={reason} onChange={setReason} />
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(false)}>
-              Go back
-            </button>
-            <ActButton
-              type="button"
-              className="primary danger"
-              disabled={switching.isPending}
-              onClick={() => switching.mutate()}
-            >
-              Disable this endpoint
-            </ActButton>
-          </div>
-        </Dialog>
-      )}
+      {enabling.error !== null && <Failure error={enabling.error} />}
     </>
   );
 }

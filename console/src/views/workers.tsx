@@ -1,15 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { drainWorker, listWorkers, stopWorker, undrainWorker } from '../api/calls';
 import { query } from '../api/client';
 import { useOutage } from '../api/live';
 import type { AdminWorker } from '../api/types';
 import { counted, whole } from '../format/quantities';
+import { ConfirmedAction } from '../parts/confirmed-action';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
-import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { type Column, Table } from '../parts/table';
@@ -87,66 +85,45 @@ const columns: readonly Column<AdminWorker>[] = [
   { title: '', className: 'tight', cell: (worker) => <Actions worker={worker} /> },
 ];
 
-const asks = {
-  drain: ['Drain', 'The worker claims no more runs. Its runs continue to their end. Then you can stop it.'],
-  stop: ['Stop', 'The worker is asked to end. Runs that it does not finish return to the queue.'],
-} as const;
-type Told = keyof typeof asks;
-
 function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorker }) {
-  const [asked, setAsked] = useState<Told>();
-  const [reason, setReason] = useState('');
   const client = useQueryClient();
-  const telling = useMutation({
-    mutationFn: (told: Told | 'run') => {
-      if (told === 'run') return undrainWorker(uid);
-      return (told === 'drain' ? drainWorker : stopWorker)(uid, reasonIn(reason));
-    },
-    onSuccess: (_, action) => {
-      // Another dialog may have been opened meanwhile.
-      setAsked((now) => (now === action ? undefined : now));
-      return client.invalidateQueries({ queryKey: ['workers'] });
-    },
-  });
-  const isTold = state === 'draining' || state === 'stopping';
+  const reread = () => client.invalidateQueries({ queryKey: ['workers'] });
+  const resuming = useMutation({ mutationFn: () => undrainWorker(uid), onSuccess: reread });
+  const rest = `It has ${counted(running, 'run')}. This still applies when a worker of this name starts again.`;
+  const isAsked = state === 'draining' || state === 'stopping';
   return (
     <span className="row">
-      {isTold ? (
-        <ActButton className="primary" disabled={telling.isPending} onClick={() => telling.mutate('run')}>
+      {isAsked ? (
+        <ActButton className="primary" disabled={resuming.isPending} onClick={() => resuming.mutate()}>
           Resume
         </ActButton>
       ) : (
-        <ActButton onClick={() => setAsked('drain')}>Drain…</ActButton>
+        <ConfirmedAction
+          label="Drain…"
+          title={`Drain ${name}?`}
+          verb={`Drain ${name}`}
+          back="Leave it running"
+          act={(reason) => drainWorker(uid, reason)}
+          onDone={reread}
+        >
+          The worker claims no more runs. Its runs continue to their end. Then you can stop it. {rest}
+        </ConfirmedAction>
       )}
       {state !== 'stopping' && (
-        <ActButton className="danger" onClick={() => setAsked('stop')}>
-          Stop…
-        </ActButton>
+        <ConfirmedAction
+          label="Stop…"
+          className="danger"
+          title={`Stop ${name}?`}
+          verb={`Stop ${name}`}
+          isDanger
+          back="Leave it running"
+          act={(reason) => stopWorker(uid, reason)}
+          onDone={reread}
+        >
+          The worker is asked to end. Runs that it does not finish return to the queue. {rest}
+        </ConfirmedAction>
       )}
-      {asked === undefined && telling.error !== null && <Failure error={telling.error} />}
-      {asked !== undefined && (
-        <Dialog title={`${asks[asked][0]} ${name}?`} onClose={() => setAsked(undefined)}>
-          <p>
-            {asks[asked][1]} It has {counted(running, 'run')}. This still applies when a worker of this name
-            starts again.
-          </p>
-          <ReasonField value={reason} onChange={setReason} />
-          {telling.error !== null && <Failure error={telling.error} />}
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(undefined)}>
-              Leave it running
-            </button>
-            <ActButton
-              type="button"
-              className={asked === 'stop' ? 'primary danger' : 'primary'}
-              disabled={telling.isPending}
-              onClick={() => telling.mutate(asked)}
-            >
-              {asks[asked][0]} {name}
-            </ActButton>
-          </div>
-        </Dialog>
-      )}
+      {resuming.error !== null && <Failure error={resuming.error} />}
     </span>
   );
 }
