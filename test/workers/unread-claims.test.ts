@@ -2,7 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serve } from '../../clients/typescript/src/worker/index.js';
+import { Database } from '../../src/database/database.js';
+import { DatabaseUnavailable } from '../../src/errors/database-error.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
+import { findLeases } from '../../src/queue/workers/queries/worker-leases.js';
+import { WorkerEnds } from '../../src/queue/workers/worker-ends.js';
+import { WorkerStore } from '../../src/queue/workers/worker-store.js';
+import { readLeaseToken } from '../../src/workers/lease-token.js';
 import { until } from '../support/index.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
@@ -40,4 +48,23 @@ test('a run whose claim a leaving worker did not read returns to the queue, and 
     between.closeAllConnections();
     between.close();
   }
+});
+
+test('a run that cannot be given back at first returns to the queue, and is not lost', async () => {
+  const { app, query } = service;
+  const id = await calls.submit('test/pulled');
+  const { lease_token } = await new WorkerCalls(service).run();
+  const [key] = await query<{ id: string }>('SELECT id FROM api_key');
+  const runs = await findLeases(app.get(Database), [readLeaseToken(key!.id, lease_token)!]);
+  const away = new DatabaseUnavailable('away', undefined);
+  onNextCall(app.get(WorkerStore), 'requeue', () => () => Promise.reject(away));
+  await app.get(WorkerEnds).giveBack(runs);
+  await app.get(Rescuer).runOnce();
+  expect(await query('SELECT state, lost_attempts FROM request WHERE id = $1', [id])).toEqual([
+    { state: 'IN_QUEUE', lost_attempts: 0 },
+  ]);
+  const other = new WorkerCalls(service);
+  const run = await other.run();
+  expect(run).toMatchObject({ request_id: id, attempt: 1 });
+  await other.output(run);
 });

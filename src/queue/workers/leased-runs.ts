@@ -7,7 +7,7 @@ import { findLeases, type LeasedRun, type LeaseName, renewLeases } from './queri
 
 /** At most this many runs are kept in memory; the others are read again. */
 const maxKnown = 10_000;
-/** Tokens of claims whose answer did not arrive are kept this long: a little longer than a claim may be in progress. */
+/** Longer than a claim may be in progress, and than a lease lasts that no worker has renewed. */
 const unknownMs = 20_000;
 
 type Known = Omit<LeasedRun, 'input'>;
@@ -68,12 +68,15 @@ export class LeasedRuns {
     return renewed;
   }
 
-  /** Notes the tokens of a claim that may have been committed, but whose answer was lost. */
+  /**
+   * Notes the tokens of runs that are to be given back: their claim may have been committed though its answer was lost,
+   * or they could not be given back before.
+   */
   noteUnknown(tokens: readonly string[]): void {
     for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
   }
 
-  /** Tokens of claims of which it is not known yet whether they were committed. */
+  /** Tokens of runs that no worker has, as far as this node knows. Some may have no lease. */
   get unknownTokens(): string[] {
     const now = performance.now();
     for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);
