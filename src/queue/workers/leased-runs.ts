@@ -3,7 +3,13 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import { findLeases, type LeasedRun, type LeaseName, renewLeases } from './queries/worker-leases.js';
+import {
+  findLeases,
+  type LeasedRun,
+  type LeaseName,
+  renewLeases,
+  type UnreadRun,
+} from './queries/worker-leases.js';
 
 /** At most this many runs are kept in memory; the others are read again. */
 const maxKnown = 10_000;
@@ -18,7 +24,7 @@ export class LeasedRuns {
   private readonly known = new BoundedCache<Known>(maxKnown);
   private readonly reads: Batcher<LeaseName, LeasedRun | undefined>;
   private readonly renewals: Batcher<LeaseName, { cancel: boolean } | undefined>;
-  private readonly unknown = new Map<string, number>();
+  private readonly unknown = new Map<string, { run: UnreadRun; until: number }>();
 
   constructor(
     database: Database,
@@ -69,17 +75,18 @@ export class LeasedRuns {
   }
 
   /**
-   * Notes the tokens of runs that are to be given back: their claim may have been committed though its answer was lost,
-   * or they could not be given back before.
+   * Notes runs that are to be given back: their claim may have been committed though its answer was lost, or they could
+   * not be given back before.
    */
-  noteUnknown(tokens: readonly string[]): void {
-    for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
+  noteUnknown(runs: readonly UnreadRun[]): void {
+    const until = performance.now() + unknownMs;
+    for (const { token, handed } of runs) this.unknown.set(token, { run: { token, handed }, until });
   }
 
-  /** Tokens of runs that no worker has, as far as this node knows. Some may have no lease. */
-  get unknownTokens(): string[] {
+  /** Runs that no worker has, as far as this node knows. Some may have no lease. */
+  get unknownRuns(): UnreadRun[] {
     const now = performance.now();
-    for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);
-    return [...this.unknown.keys()];
+    for (const [token, { until }] of this.unknown) if (until < now) this.unknown.delete(token);
+    return [...this.unknown.values()].map(({ run }) => run);
   }
 }

@@ -128,7 +128,7 @@ export class WorkerEnds {
           .then((isBack) => isBack && this.follow(run))
           .catch((error: Error) => {
             this.log.debug(`${run.id} could not be given back: ${error.message}`);
-            this.runs.noteUnknown([run.token]);
+            this.runs.noteUnknown([run]);
           }),
       ),
     );
