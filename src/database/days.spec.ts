@@ -1,5 +1,13 @@
 import { v7 } from 'uuid';
-import { byDay, dayOf, firstIdAt, firstIdOf, spansOfDays, statementOfDays, statementOfSpan } from './days.js';
+import {
+  dayOf,
+  firstIdAt,
+  firstIdOf,
+  forStatements,
+  spansOfDays,
+  statementOfDays,
+  statementOfSpan,
+} from './days.js';
 
 const dayMs = 86_400_000;
 const idAt = (msecs: number): string => v7({ msecs });
@@ -26,23 +34,29 @@ it('covers the days from the first to the last of several ids', () => {
   expect(byId(...days).text).toContain(firstIdAt(midnight + 3 * dayMs - 1).slice(0, 13));
 });
 
-it('is prepared under separate names for today and yesterday, and is not prepared for older days', () => {
+it('is prepared under separate names for today and yesterday, and is not prepared for older days or days to come', () => {
   const now = Date.now();
-  const [today, yesterday, old] = [now, now - dayMs, now - 2 * dayMs].map((at) => byId(idAt(at)));
+  const [today, yesterday, old, coming] = [0, -1, -2, 10].map((days) => byId(idAt(now + days * dayMs)));
   expect(today!.preparedAs).toMatch(/^by_id_/);
   expect(yesterday!.preparedAs).toMatch(/^by_id_/);
   expect(yesterday!.preparedAs).not.toBe(today!.preparedAs);
-  expect(old!.preparedAs).toBe('');
-  expect([today, yesterday, old].map((one) => one!.name)).toEqual(['by_id', 'by_id', 'by_id']);
+  expect([old!.preparedAs, coming!.preparedAs]).toEqual(['', '']);
+  expect(byId(idAt(now), idAt(now + 10 * dayMs)).preparedAs).toBe('');
+  expect([today, yesterday, old, coming].map((one) => one!.name)).toEqual(Array(4).fill('by_id'));
 });
 
 it('covers a day even for the last possible id', () => {
   expect(byId('ffffffff-ffff-7fff-bfff-ffffffffffff').text).toContain('ffffffff-ffff-ffff-ffff-ffffffffffff');
 });
 
-it('groups ids by their days', () => {
-  const [a, b, c] = [idAt(midnight), idAt(midnight + dayMs - 1), idAt(midnight + dayMs)];
-  expect(byDay([a, c, b])).toEqual([[a, b], [c]]);
+it('groups ids by their days if these are recent, and by spans of days otherwise', () => {
+  const [today, too, yesterday] = [0, 0, 1].map((days) => idAt(Date.now() - days * dayMs)) as [
+    string,
+    string,
+    string,
+  ];
+  const [old, near] = [500 * 32, 501 * 32 - 1].map((day) => idAt(day * dayMs)) as [string, string];
+  expect(forStatements([today, old, yesterday, near, too])).toEqual([[today, too], [old, near], [yesterday]]);
 });
 
 describe('spans', () => {

@@ -1,10 +1,11 @@
+import { clock } from './clock.js';
 import type { Statement } from './statement.js';
 
 // The history is partitioned by days, which are ranges of ids: docs/adr/0001-days-are-ranges-of-ids.md.
 
 const dayMs = 86_400_000;
 const maxIdMs = 2 ** 48 - 1;
-/** A statement keeps its texts of this many ranges of days: today's, yesterday's, both, and a few of older ones. */
+/** A statement keeps its texts of this many ranges of days: those of the recent days, and a few of others. */
 const maxTexts = 16;
 
 /** Returns the smallest id that a request of this time or a later one may have: ids begin with their milliseconds. */
@@ -28,17 +29,11 @@ export const idTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) +
 /** Returns the number of the id's day in UTC, counted from 1970. */
 export const dayOf = (id: string): number => Math.floor(idTimeMs(id) / dayMs);
 
-/** Groups ids by their days. */
-export function byDay(ids: readonly string[]): string[][] {
-  const days = new Map<number, string[]>();
-  for (const id of ids) {
-    const day = dayOf(id);
-    const known = days.get(day);
-    if (known === undefined) days.set(day, [id]);
-    else known.push(id);
-  }
-  return [...days.values()];
-}
+/** Returns the number of the day now, by the database's clock. */
+export const today = (): number => Math.floor(clock.now() / dayMs);
+
+/** True for yesterday, today and tomorrow: clocks differ, and a new day begins while calls are in progress. */
+const isRecent = (day: number): boolean => Math.abs(day - today()) <= 1;
 
 /** Returns the condition that a column with ids of requests is within the days of a statement. */
 export type Within = (column: string) => string;
@@ -61,7 +56,7 @@ export function* spansOfDays(firstId: string, beforeId: string): Generator<DaySp
   const [first, end] = [dayOf(firstId), dayOf(beforeId)];
   const last = beforeId === firstIdOf(end) ? end - 1 : end;
   const startOf = (day: number): number => day - (day % daysOfSpan);
-  const newest = startOf(Math.floor(Date.now() / dayMs) - daysOfSpan);
+  const newest = startOf(today() - daysOfSpan);
   let start = Math.min(newest, startOf(last));
   for (; ; start -= daysOfSpan) {
     yield { firstDay: start, lastDay: start === newest ? undefined : start + daysOfSpan - 1 };
@@ -70,15 +65,27 @@ export function* spansOfDays(firstId: string, beforeId: string): Generator<DaySp
 }
 
 /** Groups rows by the spans of their ids' days, so that a statement about a group locks the tables of few days. */
-export function bySpan<Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[][] {
-  const spans = new Map<number, Row[]>();
+export const bySpan = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[][] =>
+  groups(rows, (row) => Math.floor(dayOf(idOf(row)) / daysOfSpan));
+
+/**
+ * Groups ids for statements of days: those of each recent day, whose statements are prepared, and the others by spans.
+ */
+export const forStatements = (ids: readonly string[]): string[][] =>
+  groups(ids, (id) => {
+    const day = dayOf(id);
+    return isRecent(day) ? `${day}` : Math.floor(day / daysOfSpan);
+  });
+
+function groups<Row>(rows: readonly Row[], keyOf: (row: Row) => unknown): Row[][] {
+  const byKey = new Map<unknown, Row[]>();
   for (const row of rows) {
-    const span = Math.floor(dayOf(idOf(row)) / daysOfSpan);
-    const known = spans.get(span);
-    if (known === undefined) spans.set(span, [row]);
+    const key = keyOf(row);
+    const known = byKey.get(key);
+    if (known === undefined) byKey.set(key, [row]);
     else known.push(row);
   }
-  return [...spans.values()];
+  return [...byKey.values()];
 }
 
 /** Returns the condition that a column is within these days. */
@@ -121,9 +128,9 @@ function keptText(built: Map<string, Statement>, key: string, make: () => Statem
 
 /**
  * A statement about requests whose ids are given and may be of any age. Its text has the first and the last of their
- * days as literals, so that a plan that is kept for all values locks only the tables of these days. It is prepared for
- * today and yesterday. For older days it is planned at each call, so that a connection does not collect a plan of each
- * day.
+ * days as literals, so that a plan that is kept for all values locks only the tables of these days. It is prepared if
+ * both are recent. For other days, which callers may invent, it is planned at each call, so that a connection does not
+ * collect a plan of each day.
  */
 export function statementOfDays(
   name: string,
@@ -134,13 +141,13 @@ export function statementOfDays(
     // Ids in lower case are in the order of their times.
     const first = dayOf(ids.reduce((a, b) => (b < a ? b : a)));
     const last = dayOf(ids.reduce((a, b) => (b > a ? b : a)));
-    const isRecent = first >= Math.floor(Date.now() / dayMs) - 1;
+    const isPrepared = isRecent(first) && isRecent(last);
     const key = `${name}_${first}_${last}`;
     const known = built.get(key);
-    if (known !== undefined && (known.preparedAs === key) !== isRecent) built.delete(key);
+    if (known !== undefined && (known.preparedAs === key) !== isPrepared) built.delete(key);
     return keptText(built, key, () => {
       const text = textOf((column) => inDays(column, first, last));
-      return { name, text, preparedAs: isRecent ? key : '' };
+      return { name, text, preparedAs: isPrepared ? key : '' };
     });
   };
 }

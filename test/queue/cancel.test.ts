@@ -55,6 +55,17 @@ describe('cancelling', () => {
     await expectNothingLeft();
   });
 
+  test('a running request whose attempt fails at that moment completes it as cancelled', async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    const { response } = await model.arrived(id);
+    // As if the message to the node of the run was lost.
+    await service.query('UPDATE lease SET cancel_requested_at = now() WHERE request_id = $1', [id]);
+    response.writeHead(500).end();
+    expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
+    expect(model.times(id)).toBe(1);
+    await expectNothingLeft();
+  });
+
   test('a run that succeeds anyway does not change its outcome', async () => {
     const id = await calls.submit('test/stubborn', { kept: true });
     await calls.reached(id, 'IN_PROGRESS');

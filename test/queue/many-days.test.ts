@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
-import type { Database } from '../../src/database/database.js';
-import type { Statement } from '../../src/database/statement.js';
+import { Database } from '../../src/database/database.js';
+import type { Queries, Statement } from '../../src/database/statement.js';
 import { readBatchFile, readProgress } from '../../src/batches/queries/lines.js';
 import { listOperatorBatches } from '../../src/batches/queries/operator-batches.js';
 import { findBatch, listBatches } from '../../src/batches/queries/read-batches.js';
@@ -13,22 +13,27 @@ import { endStrayUses } from '../../src/files/queries/prune-files.js';
 import { readNodeTimes } from '../../src/overview/queries/node-times.js';
 import { readRecentEnds } from '../../src/overview/queries/recent-ends.js';
 import { readShares } from '../../src/overview/queries/shares.js';
+import { cancelMany } from '../../src/queue/completion/queries/cancel-many.js';
 import { CallerRequests } from '../../src/queue/reads/caller-requests.js';
 import { History } from '../../src/queue/reads/history.js';
 import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
 import { findTypicalTimes } from '../../src/queue/reads/queries/model-loads.js';
 import { QueueService } from '../../src/queue/queue.service.js';
+import { readStatus } from '../../src/queue/reads/queries/read-status.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
 import { droppableDays, emptyOldPayloads } from '../../src/queue/retention/queries/retention.js';
 import { Retention } from '../../src/queue/retention/retention.js';
 import { requestFacts } from '../../src/queue/runs/queries/request-facts.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
+import { endOf } from '../../src/queue/workers/queries/worker-leases.js';
 import { OperatorDeliveries } from '../../src/webhooks/operator-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { testQueue } from '../support/test-queue.js';
 
 const dayMs = 86_400_000;
 const days = 200;
+const idAfter = (day: number): string => v7({ msecs: Date.now() + day * dayMs - 60_000 });
 /** The newest span has at most 72 days, with those to come: 9 locks of each, with its indexes in three tables. */
 const locksOfSpan = 72 * 9 + 60;
 /** The day before a batch, the seven that it may last, and the two around them. */
@@ -91,7 +96,7 @@ beforeAll(async () => {
     `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, 'old', '', sha256('old'), '{}')`,
     [keyId],
   );
-  ids = [0, 1, 40, 41, 90, 150, days - 1].map((age) => v7({ msecs: Date.now() - age * dayMs - 60_000 }));
+  ids = [0, 1, 40, 41, 90, 150, days - 1].map((age) => idAfter(-age));
   await service.query(
     `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, attempt, created_at, started_at, completed_at, error)
      SELECT id, 'test/model', $2::uuid, 'COMPLETED', 'failed', n, 1, uuid_time(id), uuid_time(id), uuid_time(id),
@@ -214,6 +219,31 @@ test('a single request is read from the partitions of its day, however old it is
     await requestFacts(counted.database, id);
   }
   expect(counted.locks).toBeLessThan(60);
+});
+
+test('ids of days that a caller invents are read by few statements, and none of these is prepared', async () => {
+  const invented = Array.from({ length: 100 }, (_, n) => idAfter((n % 2 === 0 ? 1 : -1) * (n + 10) * 100));
+  const prepared = async (): Promise<object[]> =>
+    (await client.query<object>('SELECT name FROM pg_prepared_statements')).rows;
+  const before = await prepared();
+  for (const id of invented) {
+    expect(await readStatus(counted.database, [id])).toEqual([undefined]);
+    expect(await endOf(counted.database, { id, token: id, keyId })).toBeUndefined();
+    expect(await findBatch(counted.database, id)).toBeUndefined();
+  }
+  await cancelMany(counted.database, { keyId }, [ids[0]!, ...invented], requestErrors.cancelled(0));
+  expect(await prepared()).toEqual(before);
+  // Statements that are sent at once need several sessions.
+  const sent: string[] = [];
+  const database: Queries = {
+    query<Row extends object>(statement: Statement, values?: unknown[]) {
+      sent.push(statement.name);
+      return service.app.get(Database).query<Row>(statement, values);
+    },
+  };
+  const rows = await readStatus(database, [...invented, ...ids]);
+  expect(rows.flatMap((row) => row?.id ?? [])).toEqual(ids);
+  expect(sent.length).toBeLessThanOrEqual(16);
 });
 
 test('typical times, recent completions, shares and views lock only the recent days', async () => {

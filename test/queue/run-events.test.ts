@@ -107,6 +107,20 @@ test('the status shows only the latest progress of the current run', async () =>
   expect(await progress()).toBeNull();
 });
 
+test('a progress that is too small for its column is stored as 0, with the other events of its batch', async () => {
+  const run = await runOne(here, node);
+  for (const [value, stored, from] of [
+    [1e-60, 0, 0],
+    [1e-45, 1e-45, 2],
+    [1 / 3, 0.33333334, 4],
+    [1, 1, 6],
+  ] as const) {
+    const batch = said(run, from, { progress: { value, message: null }, deltas: ['1'] });
+    expect(await append(here, batch)).toMatchObject({ isWritten: true });
+    expect((await readStatus(here, [run.id]))[0]!.progress).toMatchObject({ value: stored });
+  }
+});
+
 test('one statement serves many runs, each by its own counter', async () => {
   await submitSome(here, 3);
   const runs = await claimSome(here, node, 3);

@@ -6,6 +6,8 @@ import { QueueEvents } from '../../src/queue/queue-events.js';
 import { LeasedRuns } from '../../src/queue/workers/leased-runs.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerEnds } from '../../src/queue/workers/worker-ends.js';
+import { CollectionCalls } from '../support/collection-calls.js';
+import { FileCalls, fileId } from '../support/file-calls.js';
 import { until } from '../support/index.js';
 import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
@@ -553,6 +555,18 @@ describe('a worker that is lost', () => {
       code: 'worker_lost',
     });
     expect(await attempts(first)).toEqual(['lost', 'lost']);
+  });
+
+  test('keeps no file by a late output, also after the request was erased', async () => {
+    const url = await new FileCalls(service).store('x');
+    const first = await begin();
+    await lose(first);
+    const other = new WorkerCalls(service);
+    await other.output(await other.run());
+    expect((await new CollectionCalls(service).erase(first.request_id)).status).toBe(204);
+    expect(await verdict(worker.output(first, { image: url }))).toEqual([410, 'lease_lost']);
+    const uses = 'SELECT request_id FROM file_use WHERE file_id = $1';
+    expect(await service.query(uses, [fileId(url)])).toEqual([]);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { priorityOf } from '../../auth/caller.js';
-import { bySpan, dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
+import { bySpan, dayOf, firstIdOf, statementOfDays, today, type Within } from '../../database/days.js';
 import { type Queries, type Statement, statement } from '../../database/statement.js';
 import { type Batch, type BatchCounts, type BatchStatus, type LineFault, maxWindowDays } from '../batch.js';
 import { epochMs } from '../../database/epoch-ms.js';
@@ -26,8 +26,8 @@ export const requestOfLine = (within: Within, columns = ''): string => `LEFT JOI
   ) AS request ON true`;
 
 /**
- * A statement about batches, which locks only the days in which their lines may have been submitted. The day before the
- * first and the one after the longest time of the last are among them, because the clocks of nodes differ.
+ * A statement about batches, which locks only the days in which their lines may have been submitted by now. The day
+ * before the first and the one after the last are among them, because the clocks of nodes differ.
  */
 export function statementOfBatch(
   name: string,
@@ -36,7 +36,9 @@ export function statementOfBatch(
   const ofDays = statementOfDays(name, textOf);
   return (...ids) => {
     const days = ids.map(dayOf);
-    return ofDays(firstIdOf(Math.min(...days) - 1), firstIdOf(Math.max(...days) + maxWindowDays + 1));
+    const newest = Math.max(...days);
+    const last = Math.max(newest, Math.min(newest + maxWindowDays, today()));
+    return ofDays(firstIdOf(Math.min(...days) - 1), firstIdOf(last + 1));
   };
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { type DaySpan, dayOf, spansOfDays } from '../../database/days.js';
-import { firstDay } from './queries/first-day.js';
+import { firstDay } from './queries/days-with-tables.js';
 
 /** Ids in [firstId, beforeId). */
 export interface IdRange {

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { clock } from '../../database/clock.js';
 import { dayOf, firstIdAt, firstIdOf } from '../../database/days.js';
 import { type ExportFilter, exportRequests, type ExportRow } from './queries/export-requests.js';
-import { firstDay } from './queries/first-day.js';
+import { firstDay } from './queries/days-with-tables.js';
 
 export type { ExportFilter, ExportRow } from './queries/export-requests.js';
 

@@ -80,9 +80,9 @@ export class FileUses {
     return releaseFiles(queries, batchId, fileId);
   }
 
-  /** Called before the request completes; may be repeated. */
-  async ofOutput(requestId: string, output: string | Buffer): Promise<void> {
+  /** Called before the run completes its request; may be repeated. A run without its lease uses no files. */
+  async ofOutput(run: { requestId: string; token: string }, output: string | Buffer): Promise<void> {
     const ids = await filesIn(output);
-    if (ids.length > 0) await useFilesInOutput(this.database, requestId, ids);
+    if (ids.length > 0) await useFilesInOutput(this.database, run, ids);
   }
 }

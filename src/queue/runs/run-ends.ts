@@ -28,6 +28,8 @@ export interface EndWriter {
   requeue(item: Requeue): Promise<WaitingRequest | undefined>;
 }
 
+type HowRequeued = Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>;
+
 /**
  * Decides what happens to a request when one of its runs has ended: another attempt, a return to its place in the
  * queue, or an outcome.
@@ -59,20 +61,18 @@ export class RunEnds {
       } as const;
       // A long outage would fill the log of the request at the front: the circuit reports it.
       const words = outage === 'shared' ? brokeWithOthers : undefined;
-      if (await this.requeue(run, how, end, words)) return true;
-      return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+      return this.requeueUnlessCancelled(run, how, end, words);
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // The lease may still be this node's, even if the run was lost: after an outage that kept all nodes out.
-      if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: end.delayMs ?? 0 })) return true;
-      return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+      return this.requeueUnlessCancelled(run, { attemptOutcome: 'returned', delayMs: end.delayMs ?? 0 });
     }
     if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);
     const how = nextAttempt(run, end);
     if (how !== undefined) {
       const delayMs = how.delayMs + parkedMs;
       const words = `Attempt ${run.attempt} failed: ${toAttemptFailure(run, end).message} ${nextIn(delayMs)}`;
-      if (await this.requeue(run, { ...how, delayMs }, end, words)) return true;
+      return this.requeueUnlessCancelled(run, { ...how, delayMs }, end, words);
     }
     return this.finish(run, end);
   }
@@ -90,8 +90,7 @@ export class RunEnds {
     );
     const how = { attemptOutcome: 'returned', delayMs } as const;
     const words = `${unstored.message} ${nextIn(delayMs)}`;
-    if (await this.requeue(run, how, undefined, words)) return true;
-    return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+    return this.requeueUnlessCancelled(run, how, undefined, words);
   }
 
   /** Requeues a worker's run that was never begun, if it was handed out exactly this often. */
@@ -106,13 +105,19 @@ export class RunEnds {
     return modelError(`The model's output is larger than ${this.maxOutputBytes} bytes.`);
   }
 
-  /** `words`: for the log of the request. Returns false if the run no longer holds a lease or was asked to stop. */
-  private async requeue(
+  /** Completes the request as cancelled if its run was asked to stop. Returns whether the run still held its lease. */
+  private async requeueUnlessCancelled(
     run: EndingRun,
-    how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
+    how: HowRequeued,
     end?: RunEnd,
     words?: string,
   ): Promise<boolean> {
+    if (await this.requeue(run, how, end, words)) return true;
+    return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+  }
+
+  /** `words`: for the log of the request. Returns false if the run no longer holds a lease or was asked to stop. */
+  private async requeue(run: EndingRun, how: HowRequeued, end?: RunEnd, words?: string): Promise<boolean> {
     const { id: requestId, token } = run.claimed;
     const { attempt, runMs } = run;
     const { attemptOutcome: reason, delayMs } = how;

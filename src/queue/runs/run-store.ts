@@ -34,8 +34,8 @@ export async function finishAndPublish(
   items: RunFinish[],
   by?: RunBy,
 ): Promise<boolean[]> {
-  for (const { requestId, output } of items)
-    if (output !== null && mayNameFiles(output)) await files.ofOutput(requestId, output);
+  for (const item of items)
+    if (item.output !== null && mayNameFiles(item.output)) await files.ofOutput(item, item.output);
   const ended = await finish(database, items, by);
   // Includes requests that this try did not end: the answer to the first try may have been lost.
   events.publish({ changed: items.map(({ requestId }) => requestId) });

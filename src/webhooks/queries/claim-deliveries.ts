@@ -1,7 +1,7 @@
 import type { Adapter } from '../../config/adapter.js';
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
-import { byDay, statementOfDays } from '../../database/days.js';
+import { forStatements, statementOfDays } from '../../database/days.js';
 import { columnsOf, statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
@@ -163,7 +163,7 @@ LEFT JOIN recent_request AS request ON request.id = claimed.request_id`;
 /*
  * Purpose: reads the requests of claimed deliveries that are not among the recent ones.
  * Race: none: the deliveries are claimed, and a completed request changes only by an erasure, of which a try learns.
- * Index: webhook_delivery_pkey; request_pkey, in the partition of one day.
+ * Index: webhook_delivery_pkey; request_pkey, in the days of the ids.
  */
 const olderStatement = statementOfDays(
   'requests_of_deliveries',
@@ -211,9 +211,9 @@ async function addOlderRequests(
 ): Promise<void> {
   const older = deliveries.filter(({ isGone }) => isGone);
   const ids = uuidArray(older.map(({ deliveryId }) => deliveryId));
-  for (const day of byDay(older.map(({ requestId }) => requestId))) {
-    const found = await database.query<ClaimedDelivery>(olderStatement(...day), [
-      uuidArray(day),
+  for (const some of forStatements(older.map(({ requestId }) => requestId))) {
+    const found = await database.query<ClaimedDelivery>(olderStatement(...some), [
+      uuidArray(some),
       ids,
       maxOutputBytes,
     ]);

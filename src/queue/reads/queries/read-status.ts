@@ -1,7 +1,11 @@
-import { byDay, statementOfDays, type Within } from '../../../database/days.js';
+import { forStatements, statementOfDays, type Within } from '../../../database/days.js';
 import type { Queries } from '../../../database/statement.js';
 import { requestColumns } from '../request-columns.js';
 import type { StatusRow } from '../status-row.js';
+import { daysWithTables } from './days-with-tables.js';
+
+/** A list with more groups of days has ids that callers invented, or those of more than a year. */
+const maxGroups = 16;
 
 /** Columns of the table `request`, or of a subquery of that name. `within`: of a statement of days. */
 export const statusColumns = (within: Within = () => 'true'): string => `${requestColumns},
@@ -27,7 +31,7 @@ export const statusColumns = (within: Within = () => 'true'): string => `${reque
  * Purpose: reads what status, stream and access checks need, for one caller or for many at once.
  * Race: the row and the newest event id come from one snapshot, so a stream never announces a state without its
  *   events.
- * Index: request_pkey and request_event_pkey; lease_pkey for running requests; all in the partitions of one day.
+ * Index: request_pkey and request_event_pkey; lease_pkey for running requests; all in the days of the ids.
  */
 const readOne = statementOfDays(
   'read_status_one',
@@ -44,8 +48,16 @@ JOIN request ON request.id = wanted.id AND ${within('request.id')}`,
 /** Returns one result per id; undefined: there is no such request. */
 export async function readStatus(database: Queries, ids: string[]): Promise<(StatusRow | undefined)[]> {
   if (ids.length === 1) return [(await database.query<StatusRow>(readOne(...ids), ids))[0]];
-  const days = byDay([...new Set(ids)]);
-  const rows = await Promise.all(days.map((day) => database.query<StatusRow>(readMany(...day), [day])));
+  const groups = await groupsOf(database, [...new Set(ids)]);
+  const rows = await Promise.all(groups.map((some) => database.query<StatusRow>(readMany(...some), [some])));
   const byId = new Map(rows.flat().map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
+}
+
+/** Groups ids for the statements. Of a list with many days, those without tables are left out: no request has them. */
+async function groupsOf(database: Queries, ids: readonly string[]): Promise<string[][]> {
+  const groups = forStatements(ids);
+  if (groups.length <= maxGroups) return groups;
+  const { firstId, endId } = await daysWithTables(database);
+  return forStatements(ids.filter((id) => firstId <= id && id < endId));
 }

@@ -5,7 +5,7 @@ import { Database } from '../../../database/database.js';
 import { firstIdAt, spansOfDays } from '../../../database/days.js';
 import { isDatabaseUnavailable } from '../../../errors/database-error.js';
 import { ModelsService } from '../../../models/models.service.js';
-import { firstDay } from '../../reads/queries/first-day.js';
+import { firstDay } from '../../reads/queries/days-with-tables.js';
 import { IdempotencyKeyEntity } from '../../submit/entities/idempotency-key.entity.js';
 import { dropOldOutput } from '../queries/output-partitions.js';
 import { dropDay, droppableDays, emptyOldPayloads, removedModelIds } from '../queries/retention.js';

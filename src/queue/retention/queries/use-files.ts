@@ -72,11 +72,18 @@ export async function releaseFiles(queries: Queries, holderId: string, fileId?: 
   await queries.query(releaseStatement, [holderId, fileId ?? null]);
 }
 
+/*
+ * Purpose: notes which files of its own key an output names, before the end of its run is written.
+ * Race: as above. A run that has lost its lease notes nothing: its output is refused, and the request may have been
+ *   completed, or erased, since.
+ * Index: lease_pkey, request_pkey, file_pkey; inserts into file_use_pkey.
+ */
 const usesOfOutput = statement('use_files_in_output')`WITH own AS (
   SELECT file.id
-  FROM recent_request AS request
-  JOIN file ON file.id = ANY ($2::uuid[]) AND file.api_key_id = request.api_key_id
-  WHERE request.id = $1::uuid AND file.state <> 'removed'
+  FROM lease
+  JOIN recent_request AS request ON request.id = lease.request_id
+  JOIN file ON file.id = ANY ($3::uuid[]) AND file.api_key_id = request.api_key_id
+  WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND file.state <> 'removed'
   ORDER BY file.id
   FOR SHARE OF file
 )
@@ -86,8 +93,8 @@ ON CONFLICT DO NOTHING`;
 
 export async function useFilesInOutput(
   database: Database,
-  requestId: string,
+  { requestId, token }: { requestId: string; token: string },
   fileIds: readonly string[],
 ): Promise<void> {
-  await database.query(usesOfOutput, [requestId, uuidArray(fileIds)]);
+  await database.query(usesOfOutput, [requestId, token, uuidArray(fileIds)]);
 }

@@ -142,7 +142,8 @@ function valuesOf(batches: readonly EventBatch[]): unknown[] {
     batches.map(({ from }) => from),
     batches.map(({ count }) => count),
     jsonArray(batches.map(({ logs }) => (logs.length === 0 ? null : JSON.stringify(logs.map(toWire))))),
-    batches.map(({ progress }) => progress?.value ?? null),
+    // The type real refuses numbers so close to 0 that they would become 0.
+    batches.map(({ progress }) => progress && Math.fround(progress.value)),
     batches.map(({ progress }) => progress?.message ?? null),
     jsonArray(batches.map(({ deltas }) => (deltas.length === 0 ? null : `[${deltas.join(',')}]`))),
     batches.map(({ deltas }) => deltas.length),
