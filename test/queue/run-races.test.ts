@@ -270,7 +270,8 @@ describe('suspects', () => {
   test('that cannot run at their address any more become due, and count no longer', async () => {
     await parkSome(1);
     await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
-    const due = (): Promise<object[]> => tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
+    const due = (): Promise<object[]> =>
+      tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
     expect(await tendSuspects(here, [{ ...place, modelId: 'test/other' }])).toEqual([]);
     expect(await due()).toHaveLength(1);
     expect(await tendSuspects(here, [place])).toHaveLength(1);

@@ -5,7 +5,7 @@ let tables: QueueTables;
 beforeAll(async () => (tables = await QueueTables.create()));
 afterAll(() => tables.drop());
 
-test('a weight that was halved a thousand times becomes none, and the run times of all models are written', async () => {
+test('a weight that was halved a thousand times becomes none, and all run times are written', async () => {
   await tables.rows(
     `INSERT INTO run_times (model_id, memory, runs, weights, sum_ms, squares) VALUES ('test/model', 1, 9, $1, 9, 9)`,
     [[8, Number.MIN_VALUE, 1]],

@@ -199,7 +199,9 @@ export class Circuits {
 
   /** The models whose suspects this node may run, with the addresses at which it may run them. */
   get suspectPlaces(): SuspectPlace[] {
-    return [...this.targets].flatMap(({ address, models }) => models.map((modelId) => ({ address, modelId })));
+    return [...this.targets].flatMap(({ address, models }) =>
+      models.map((modelId) => ({ address, modelId })),
+    );
   }
 
   /** The models that send runs to an address. */

@@ -56,8 +56,7 @@ export class SuspectKeeper extends Duty {
     this.circuits.quarantine(new Map([...stays.map((address) => [address, undefined] as const), ...waiting]));
     await this.write([...waiting.keys()].filter((address) => this.circuits.isClear(address)));
     if (stays.length > 0) this.circuits.quarantine(waiting);
-    for (const [address, modelId] of waiting)
-      if (modelId !== undefined) await this.serve(modelId, address);
+    for (const [address, modelId] of waiting) if (modelId !== undefined) await this.serve(modelId, address);
   }
 
   protected override nextIntervalMs(): number {

@@ -135,8 +135,8 @@ export interface Suspect {
  *   keeps them parked. Others are due soon, and join their queues. Forgets suspects that have completed or are in their
  *   queues again.
  * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it, and a suspect
- *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment, joins
- *   its queue again.
+ *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment,
+ *   joins its queue again.
  * Index: suspect has a row per suspect; request_pkey, delayed_entry_pkey by full key, model_pkey.
  */
 const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
@@ -188,7 +188,8 @@ const patience = `interval '1 minute'`;
  *   do not move it to and fro. One that starts at this moment runs where it was claimed; its end writes its address or
  *   deletes it. Index: suspect has a row per suspect; lease_pkey.
  */
-const moveStatement = statement('move_suspects')`UPDATE suspect SET address = $3::text, since = clock_timestamp()
+const moveStatement = statement('move_suspects')`
+UPDATE suspect SET address = $3::text, since = clock_timestamp()
 WHERE ctid = ANY (ARRAY (
   SELECT ctid FROM suspect
   WHERE model_id = $1::text AND address = $2::text AND since < clock_timestamp() - ${patience}
