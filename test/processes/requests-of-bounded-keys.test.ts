@@ -198,26 +198,30 @@ test('a new bound counts the current runs of the key within seconds, although no
   await endAll([...ids, ...later]);
 });
 
-test.each([
-  ['messages may be missing', () => service.app.get(QueueEvents).publish({ missed: true }, 'elsewhere')],
-  [
-    'the queue is found to be longer than known',
-    async () => {
-      for (let times = 0; times < 2; times++) await service.app.get(IndexSync).runOnce();
-    },
-  ],
-])('a held request of which the node has not learned is released within seconds once %s', async (_, notice) => {
-  const { id: keyId } = await newKey(1);
-  await restartReleaser();
-  const id = v7();
-  const place = { modelId: 'test/wide', priority: 0, virtualStart: 0 };
-  await submitBounded(service.app.get(Database), [
-    { id, keyId, ...place, input: Buffer.from('{}'), expiresMs: null },
-  ]);
-  await notice();
-  const ended = async () => (await calls.status(id)).status === 'COMPLETED';
-  await until(ended, { message: 'the request ends', timeoutMs: soonMs });
-});
+/** Ways in which a node learns that its copy of the queue lacks requests. */
+const notices = {
+  'messages may be missing': async (): Promise<void> =>
+    service.app.get(QueueEvents).publish({ missed: true }, 'elsewhere'),
+  'the queue is found to be longer than known': async (): Promise<void> => {
+    for (let times = 0; times < 2; times++) await service.app.get(IndexSync).runOnce();
+  },
+};
+
+test.each(Object.keys(notices) as (keyof typeof notices)[])(
+  'a held request of which the node has not learned is released within seconds once %s',
+  async (what) => {
+    const { id: keyId } = await newKey(1);
+    await restartReleaser();
+    const id = v7();
+    const place = { modelId: 'test/wide', priority: 0, virtualStart: 0 };
+    await submitBounded(service.app.get(Database), [
+      { id, keyId, ...place, input: Buffer.from('{}'), expiresMs: null },
+    ]);
+    await notices[what]();
+    const ended = async () => (await calls.status(id)).status === 'COMPLETED';
+    await until(ended, { message: 'the request ends', timeoutMs: soonMs });
+  },
+);
 
 test('a request that stays parked without a reason is released, even if the responsible node has died', async () => {
   const key = await newKey(1);

@@ -279,7 +279,9 @@ describe('a new bound', () => {
     expect(await findUnboundedKeys(here, 0)).toEqual([keyId]);
     expect((await recall(here, keyId)).map(({ id }) => id).sort()).toEqual(ids.slice(2).sort());
     expect(await findUnboundedKeys(here, 0)).toEqual([]);
-    expect(await findReleasable(here, 0)).toEqual(expect.arrayContaining([heldQueue, { keyId, modelId: null }]));
+    expect(await findReleasable(here, 0)).toEqual(
+      expect.arrayContaining([heldQueue, { keyId, modelId: null }]),
+    );
     expect((await released()).in).toEqual([ids[2]]);
     expect(await findBoundedQueues(here, 0)).toEqual([heldQueue]);
     expect(await heldIds()).toEqual(ids.slice(3));
@@ -461,7 +463,9 @@ test('a bound that was set while no process ran holds from the first claim on', 
   const models = model.file({ [modelId]: { concurrency: 8 } });
   const service = await startTestService({ models, config: { databaseUrl: tables.databaseUrl } });
   try {
-    await until(async () => (await tables.rows(`SELECT FROM request WHERE state <> 'COMPLETED'`)).length === 0);
+    await until(
+      async () => (await tables.rows(`SELECT FROM request WHERE state <> 'COMPLETED'`)).length === 0,
+    );
     expect(model.maxAtOnce).toBe(2);
   } finally {
     await service.stop();

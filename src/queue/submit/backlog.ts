@@ -153,8 +153,7 @@ export class Backlog {
 
   private ofKey(keyId: string, max: number): KeyBacklog {
     const name = `${keyId} ${max}`;
-    const key =
-      this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (onBegin) => this.counts.of(keyId, onBegin));
+    const key = this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (onBegin) => this.counts.of(keyId, onBegin));
     // Stored again, so that a key in use stays in the cache.
     this.ofKeys.set(name, key, Infinity);
     return key;

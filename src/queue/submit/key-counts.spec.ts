@@ -40,7 +40,9 @@ test('a count serves only the keys that wanted it before it began', async () => 
 
 test('a failed count fails for all that wanted it, and the next one is made', async () => {
   let fails = true;
-  const counts = new KeyCounts(() => (fails ? Promise.reject(new Error('away')) : Promise.resolve(new Map())));
+  const counts = new KeyCounts(() =>
+    fails ? Promise.reject(new Error('away')) : Promise.resolve(new Map()),
+  );
   const both = await Promise.allSettled([counts.of('a', nothing), counts.of('b', nothing)]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;
