@@ -66,7 +66,7 @@ test('the lease statements match claim-statements.sql', async () => {
     leases.findClaims(database, [id]),
     leases.findOverdue(database),
     leases.findLeasesOf(database, id),
-    leases.findUnread(database, [id]),
+    leases.findUnread(database, [{ token: id, handed: 1 }]),
     leases.endOf(database, lease),
   ]);
   const file = readFileSync(new URL('claim-statements.sql', import.meta.url), 'utf8');

@@ -156,7 +156,7 @@ export class ClaimRounds {
       });
     } catch (error) {
       // The claim may have been committed; a worker that repeats its claim gets the runs.
-      this.runs.noteUnknown(tokens);
+      this.runs.noteUnknown(tokens.map((token) => ({ token, handed: 1 })));
       for (const waiter of waiters) waiter.fail(error);
       return 0;
     } finally {

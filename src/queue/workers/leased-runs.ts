@@ -3,11 +3,17 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import { findLeases, type LeasedRun, type LeaseName, renewLeases } from './queries/worker-leases.js';
+import {
+  findLeases,
+  type LeasedRun,
+  type LeaseName,
+  renewLeases,
+  type UnreadRun,
+} from './queries/worker-leases.js';
 
 /** At most this many runs are kept in memory; the others are read again. */
 const maxKnown = 10_000;
-/** Tokens of claims whose answer did not arrive are kept this long: a little longer than a claim may be in progress. */
+/** Longer than a claim may be in progress, and than a lease lasts that no worker has renewed. */
 const unknownMs = 20_000;
 
 type Known = Omit<LeasedRun, 'input'>;
@@ -18,7 +24,7 @@ export class LeasedRuns {
   private readonly known = new BoundedCache<Known>(maxKnown);
   private readonly reads: Batcher<LeaseName, LeasedRun | undefined>;
   private readonly renewals: Batcher<LeaseName, { cancel: boolean } | undefined>;
-  private readonly unknown = new Map<string, number>();
+  private readonly unknown = new Map<string, { run: UnreadRun; until: number }>();
 
   constructor(
     database: Database,
@@ -68,15 +74,19 @@ export class LeasedRuns {
     return renewed;
   }
 
-  /** Notes the tokens of a claim that may have been committed, but whose answer was lost. */
-  noteUnknown(tokens: readonly string[]): void {
-    for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
+  /**
+   * Notes runs that are to be given back: their claim may have been committed though its answer was lost, or they could
+   * not be given back before.
+   */
+  noteUnknown(runs: readonly UnreadRun[]): void {
+    const until = performance.now() + unknownMs;
+    for (const { token, handed } of runs) this.unknown.set(token, { run: { token, handed }, until });
   }
 
-  /** Tokens of claims of which it is not known yet whether they were committed. */
-  get unknownTokens(): string[] {
+  /** Runs that no worker has, as far as this node knows. Some may have no lease. */
+  get unknownRuns(): UnreadRun[] {
     const now = performance.now();
-    for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);
-    return [...this.unknown.keys()];
+    for (const [token, { until }] of this.unknown) if (until < now) this.unknown.delete(token);
+    return [...this.unknown.values()].map(({ run }) => run);
   }
 }

@@ -117,8 +117,8 @@ export class WorkerEnds {
   }
 
   /**
-   * Requeues runs whose answer was not read, unless the worker has asked for them again. Never rejects: their leases
-   * expire anyway.
+   * Requeues runs whose answer was not read, unless the worker has asked for them again. Never rejects: the rescuer
+   * tries again, and the leases expire anyway.
    */
   async giveBack(runs: readonly LeasedRun[]): Promise<void> {
     await Promise.all(
@@ -126,7 +126,10 @@ export class WorkerEnds {
         this.ends
           .takeBack(this.ending(run, new RunLog()), run.handed)
           .then((isBack) => isBack && this.follow(run))
-          .catch((error: Error) => this.log.debug(`${run.id} could not be given back: ${error.message}`)),
+          .catch((error: Error) => {
+            this.log.debug(`${run.id} could not be given back: ${error.message}`);
+            this.runs.noteUnknown([run]);
+          }),
       ),
     );
   }

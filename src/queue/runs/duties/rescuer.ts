@@ -69,9 +69,8 @@ export class Rescuer extends Duty {
       await Promise.all(overdue.map((run) => this.workerEnds.timeOut(run)));
       if (this.cluster.beats >= beatsBeforeRescue.workers) await this.rescueFromWorkers();
     }
-    const { unknownTokens } = this.workerRuns;
-    if (unknownTokens.length > 0)
-      await this.workerEnds.giveBack(await findUnread(this.database, unknownTokens));
+    const { unknownRuns } = this.workerRuns;
+    if (unknownRuns.length > 0) await this.workerEnds.giveBack(await findUnread(this.database, unknownRuns));
   }
 
   /** Takes the leases of lost nodes, also if this node has noticed no loss. */

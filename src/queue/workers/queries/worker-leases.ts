@@ -145,7 +145,10 @@ LIMIT 500`;
 
 const overdue = listStatement('overdue_worker_leases', 'deadline_at < clock_timestamp()');
 const ofWorker = listStatement('leases_of_worker', 'worker_id = $1::uuid');
-const unread = listStatement('unread_claims', 'lease.token = ANY ($1::uuid[]) AND handed = 1');
+const unread = listStatement(
+  'unread_claims',
+  '(lease.token, handed) IN (SELECT * FROM unnest($1::uuid[], $2::integer[]))',
+);
 
 /** Returns runs past their deadlines. All three functions scan the leases, but they are called rarely. */
 export const findOverdue = (database: Database): Promise<LeasedRun[]> => database.query(overdue);
@@ -153,9 +156,12 @@ export const findOverdue = (database: Database): Promise<LeasedRun[]> => databas
 export const findLeasesOf = (database: Database, workerId: string): Promise<LeasedRun[]> =>
   database.query(ofWorker, [workerId]);
 
-/** Returns the runs of claims that may or may not have been committed, if no worker was answered with them. */
-export const findUnread = (database: Database, tokens: readonly string[]): Promise<LeasedRun[]> =>
-  database.query(unread, [tokens]);
+/** A run whose claim was answered with it this often, although no worker may have read that. */
+export type UnreadRun = Pick<LeasedRun, 'token' | 'handed'>;
+
+/** Returns those of the runs that still have their leases, and that no worker was answered with since. */
+export const findUnread = (database: Database, runs: readonly UnreadRun[]): Promise<LeasedRun[]> =>
+  database.query(unread, columnsOf(runs, 'token', 'handed'));
 
 /* The previous release wrote the hash of the token without the key. */
 const endedStatement = statementOfDays(
