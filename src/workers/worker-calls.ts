@@ -59,6 +59,7 @@ export class WorkerCalls {
     const worker = this.workers.note(caller.keyId, about);
     const claimId = `${caller.keyId} ${claim.claim_id}`;
     const asked = { claimId, worker, models: most, max, hash: hashOf(workerId, most, max) };
+    if (waitSeconds > 0) chargesOf(response.req)?.releaseBody();
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.claims.claim(asked, waitSeconds * 1_000);
     const call: OpenCall = {
@@ -94,6 +95,7 @@ export class WorkerCalls {
     const leases = leasesOf(keyId, tokens);
     const worker = this.workers.note(keyId, { id, state });
     if (leases.length > 0) this.workers.noteRun(worker);
+    // Its body stays charged while it waits, because its leases stay in memory.
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     const call: OpenCall = { request: response.req, refuse: fail };
@@ -178,11 +180,7 @@ export class WorkerCalls {
 
 /** While its connection is open, the call shows that its worker is alive. A call that waits is charged to its key. */
 function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: number): void {
-  if (waitSeconds > 0) {
-    const charges = chargesOf(response.req);
-    charges?.releaseBody();
-    charges?.take('workerCalls', 1);
-  }
+  if (waitSeconds > 0) chargesOf(response.req)?.take('workerCalls', 1);
   if (!response.destroyed) response.once('close', worker.noteOpenCall());
 }
 

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { v7 } from 'uuid';
+import { Allowances } from '../../src/allowances/allowances.js';
+import { Database } from '../../src/database/database.js';
+import type { Statement } from '../../src/database/statement.js';
 import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
-import { maxWorkersOfKey, KnownWorkers } from '../../src/queue/workers/known-workers.js';
+import { maxWorkersOfKey, KnownWorkers, uidOf } from '../../src/queue/workers/known-workers.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
+import { toLeaseToken } from '../../src/workers/lease-token.js';
 import { until } from '../support/index.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -16,6 +21,9 @@ async function idOfNewestKey(): Promise<string> {
   const [row] = await service.query<{ id: string }>('SELECT id FROM api_key ORDER BY id DESC LIMIT 1');
   return row!.id;
 }
+
+/** Returns a token that has the form of a lease's, and is none. */
+const inventedToken = (): string => toLeaseToken({ id: v7(), token: randomUUID() });
 
 test('a key has at most a thousand workers; another is refused until one leaves, and other keys are unaffected', async () => {
   const key = await newWorkKey();
@@ -63,6 +71,69 @@ test('a worker has at most 16 long-polling claims at once, and 16 beats', async 
   await until(() => claims.size === 0 && beats.size === 0, { message: 'none is held' });
   expect((await worker.claim()).status).toBe(204);
   await worker.beat();
+});
+
+test('beats with many leases of one key delay the beats of others by one of them at most', async () => {
+  const [worker, greedy] = [new WorkerCalls(service), new WorkerCalls(service, 'greedy', await newWorkKey())];
+  const greedyUid = uidOf(await idOfNewestKey(), greedy.id);
+  await calls.submit('test/pulled');
+  const run = await worker.run();
+  await worker.beat([run]);
+  const [lease] = await service.query<{ token: string; uid: string }>(
+    'SELECT token, worker_id AS uid FROM lease WHERE request_id = $1',
+    [run.request_id],
+  );
+  const database = service.app.get(Database);
+  /** The tokens of each renewal, none of which is executed before all beats have come. */
+  const renewals: unknown[][] = [];
+  let execute!: () => void;
+  const allHaveCome = new Promise<void>((resolve) => (execute = resolve));
+  database.query = async function <Row extends object>(sent: Statement, values?: unknown[]) {
+    if (sent.name === 'renew_leases') {
+      renewals.push(values![1] as unknown[]);
+      await allHaveCome;
+    }
+    return Database.prototype.query.call(database, sent, values) as Promise<Row[]>;
+  };
+  try {
+    const workers = service.app.get(KnownWorkers);
+    const waiting = (uid: string, count: number): Promise<unknown> =>
+      until(() => workers.of(uid)?.waitingBeats === count, { message: `${count} beats have come` });
+    const many = Array.from({ length: 4 }, () =>
+      greedy.beat(Array.from({ length: 1_000 }, () => ({ ...run, lease_token: inventedToken() }))),
+    );
+    await waiting(greedyUid, many.length);
+    const beat = worker.beat([run]);
+    await waiting(lease!.uid, 1);
+    execute();
+    expect(await beat).toMatchObject({ lost: [] });
+    // A renewal has 500 leases.
+    expect(renewals.findIndex((tokens) => tokens.includes(lease!.token))).toBeLessThanOrEqual(2);
+    for (const { lost } of await Promise.all(many)) expect(lost).toHaveLength(1_000);
+  } finally {
+    execute();
+    Reflect.deleteProperty(database, 'query');
+  }
+  await worker.output(run);
+});
+
+test('a beat with many leases is charged to its key while it waits', async () => {
+  const worker = new WorkerCalls(service, 'large', await newWorkKey());
+  const holder = `key:${await idOfNewestKey()}`;
+  await calls.submit('test/pulled');
+  const run = await worker.run();
+  const end = new AbortController();
+  const body = JSON.stringify({ worker_id: worker.id, leases: Array<string>(1_000).fill(run.lease_token) });
+  const beat = worker
+    .call('POST', 'beats', { body, headers: { prefer: 'wait=10' }, signal: end.signal })
+    .catch(() => undefined);
+  await until(() => service.app.get(WorkerBeats).size === 1, { message: 'the beat is held' });
+  const bytes = (): number => service.app.get(Allowances).usedBy(holder).bytes;
+  expect(bytes()).toBe(body.length);
+  end.abort();
+  await beat;
+  await until(() => bytes() === 0, { message: 'nothing is charged' });
+  await worker.output(run);
 });
 
 test('the table retains the present workers of a key, and the last thousand absent ones', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/domain-error.js';
+import { AtATime } from '../../tools/at-a-time.js';
 import type { LeaseName } from './queries/worker-leases.js';
 import type { Told } from './queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
@@ -17,6 +18,9 @@ export interface BeatAnswer {
 
 /** At most this many beats of one worker wait on one node. */
 const maxOfWorker = 16;
+
+/** Beats with more leases are renewed one at a time, so that those of one key do not delay those of others. */
+const manyLeases = 100;
 
 /** Changes within this time share one answer. */
 const gatherMs = 5;
@@ -48,6 +52,7 @@ class WaitingBeat {
 export class WorkerBeats {
   private readonly waiting = new Set<WaitingBeat>();
   private readonly byRequest = new Map<string, Set<WaitingBeat>>();
+  private readonly turns = new AtATime(1);
   private isStopped = false;
 
   constructor(
@@ -91,11 +96,9 @@ export class WorkerBeats {
 
   private async renew(beat: WaitingBeat, leases: readonly LeaseName[], waitMs: number): Promise<void> {
     try {
-      const renewed = await Promise.all(leases.map((lease) => this.runs.renew(lease)));
-      renewed.forEach((one, i) => {
-        if (one === undefined) beat.lost.add(leases[i]!.id);
-        else if (one.cancel) beat.cancel.add(leases[i]!.id);
-      });
+      if (leases.length > manyLeases)
+        await this.turns.run(beat.worker.keyId, () => this.renewAll(beat, leases));
+      else await this.renewAll(beat, leases);
     } catch (error) {
       if (this.release(beat)) beat.reject(error);
       return;
@@ -103,6 +106,16 @@ export class WorkerBeats {
     beat.isRead = true;
     if (waitMs === 0 || this.isStopped || this.hasNews(beat)) return this.finish(beat);
     beat.timer = setTimeout(() => this.finish(beat), waitMs);
+  }
+
+  private async renewAll(beat: WaitingBeat, leases: readonly LeaseName[]): Promise<void> {
+    // The worker may have disconnected while others had their turns.
+    if (beat.isAnswered) return;
+    const renewed = await Promise.all(leases.map((lease) => this.runs.renew(lease)));
+    renewed.forEach((one, i) => {
+      if (one === undefined) beat.lost.add(leases[i]!.id);
+      else if (one.cancel) beat.cancel.add(leases[i]!.id);
+    });
   }
 
   private hasNews({ worker, cancel, lost }: WaitingBeat): boolean {
