@@ -94,7 +94,6 @@ export class WorkerCalls {
   ): Promise<void> {
     const leases = leasesOf(keyId, tokens);
     const worker = this.workers.note(keyId, { id, state });
-    if (leases.length > 0) this.workers.noteRun(worker);
     // Its body stays charged while it waits, because its leases stay in memory.
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);

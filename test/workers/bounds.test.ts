@@ -164,7 +164,9 @@ test('only the names of workers that were given a run are kept', async () => {
   const [idle, busy] = [new WorkerCalls(service, `idle ${randomUUID()}`), new WorkerCalls(service)];
   await idle.claim();
   await calls.submit('test/pulled');
-  await busy.output(await busy.run());
+  const run = await busy.run();
+  expect((await idle.beat([run, { ...run, lease_token: inventedToken() }])).lost).toHaveLength(1);
+  await busy.output(run);
   await service.app.get(WorkerKeeper).runOnce();
   const names = await service.query<{ name: string }>('SELECT name FROM node_name WHERE name = ANY ($1)', [
     [idle.id, busy.id],
