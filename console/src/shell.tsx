@@ -108,7 +108,7 @@ function Outage({ trouble, readAt }: Live) {
           and starts no requests. Accepted requests are kept. It continues when the database answers.
         </>
       )}
-      {what === 'figures' && <b>The service cannot read the figures, though its database answers.</b>}
+      {what === 'figures' && <b>This page gets no figures, though the service and its database answer.</b>}
       <br />
       {readAt === undefined ? (
         'There are no figures yet.'

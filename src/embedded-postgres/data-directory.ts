@@ -55,7 +55,7 @@ export class DataDirectory {
     const reportAt = performance.now() + reportAfterMs;
     for (let isReported = false; !this.takeStartLock(); await delay(retryMs, undefined, { signal })) {
       if (isReported || performance.now() < reportAt) continue;
-      report?.(`Waiting for another process that starts PostgreSQL in ${this.name}.`);
+      report?.(`Waiting for another process that starts PostgreSQL in ${this.name}; see ${this.log}.`);
       isReported = true;
     }
     const renewal = setInterval(() => renew(this.startLock), renewMs).unref();

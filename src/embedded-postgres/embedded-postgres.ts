@@ -158,13 +158,17 @@ export class EmbeddedPostgres {
   private patience({ report }: StartOptions): (refusal: Refusal) => boolean {
     const { name, log } = this.directory;
     const beganAt = performance.now();
+    let startingAt = beganAt;
     let isReported = false;
     return (refusal) => {
-      if (performance.now() - beganAt < this.patienceMs) return false;
-      if (refusal !== 'starting') return true;
-      if (!isReported)
+      const now = performance.now();
+      if (refusal !== 'starting') return now - startingAt >= this.patienceMs;
+      // A server that replays its log may leave single connections without an answer.
+      startingAt = now;
+      if (!isReported && now - beganAt >= this.patienceMs) {
         report?.(`Waiting for PostgreSQL in ${name}, which recovers from a crash; see ${log}.`);
-      isReported = true;
+        isReported = true;
+      }
       return false;
     };
   }

@@ -70,7 +70,9 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.indexSync.refill();
     await this.controls.runOnce();
     // A bound that was set while no process ran applies before the first claim.
-    await this.releaser.runOnce();
+    await this.releaser.runOnce().catch((error: Error) => {
+      this.log.warn(`new bounds of keys are applied later: ${error.message}`);
+    });
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
     const here = this.config.role === 'api' ? everywhere : [...everywhere, ...whereRequestsRun];

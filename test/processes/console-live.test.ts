@@ -49,11 +49,11 @@ test('a stream that does not open while the service answers makes only the figur
   await tab.page.getByText('No requests running or waiting').waitFor();
   await tab.page.route('**/v1/admin/events', () => {});
   await tab.page.clock.fastForward(31_000);
-  await tab.page.getByText('The service cannot read the figures').waitFor();
+  await tab.page.getByText('This page gets no figures').waitFor();
   expect(await tab.page.getByRole('button', { name: 'Pause…' }).isEnabled()).toBe(true);
   await tab.page.unroute('**/v1/admin/events');
   await tab.page.clock.fastForward(60_000);
-  await tab.page.getByText('The service cannot read the figures').waitFor({ state: 'detached' });
+  await tab.page.getByText('This page gets no figures').waitFor({ state: 'detached' });
 });
 
 test('a stream that ends and opens again is no loss of the service', async () => {

@@ -14,7 +14,7 @@ import { QueueEvents } from '../../src/queue/queue-events.js';
 import { BoundedKeys } from '../../src/queue/waiting/bounded-keys.js';
 import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
 import { promote } from '../../src/queue/waiting/queries/promote.js';
-import { findBoundedQueues, findUnboundedKeys, recall } from '../../src/queue/waiting/queries/recall.js';
+import { findExceededBounds, findUnboundedKeys, recall } from '../../src/queue/waiting/queries/recall.js';
 import { findReleasable } from '../../src/queue/waiting/queries/releasable.js';
 import { lockKey, release } from '../../src/queue/waiting/queries/release.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
@@ -283,7 +283,9 @@ describe('a new bound', () => {
       expect.arrayContaining([heldQueue, { keyId, modelId: null }]),
     );
     expect((await released()).in).toEqual([ids[2]]);
-    expect(await findBoundedQueues(here, 0)).toEqual([heldQueue]);
+    expect(await findExceededBounds(here, 0)).toEqual([]);
+    await bound(2, '0');
+    expect(await findExceededBounds(here, 0)).toEqual([heldQueue]);
     expect(await heldIds()).toEqual(ids.slice(3));
     expect(await idsIn('delayed_entry', 'is_scheduled')).toEqual([scheduled.id]);
   });

@@ -522,7 +522,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
-WHERE worker_id IS NOT NULL AND (lease.token, handed) IN (SELECT * FROM unnest($1::uuid[], $2::integer[]))
+WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[])
 LIMIT 500;
 
 -- worker_run_ended

@@ -78,6 +78,20 @@ test('all requests of a model run again after an operator has turned its circuit
   await expectSuccess(calls, ids);
 }, 60_000);
 
+test('a run that continues at the address keeps no request waiting once the circuit is off', async () => {
+  const calls = await startNode({ 'test/model': { concurrency: 8 } });
+  const ids = await calls.submitAll(3, 'test/model');
+  await until(() => first.running === 3, { message: 'all run at once' });
+  for (const { socket } of first.calls.slice(1)) socket.destroy();
+  const circuits = calls.service.app.get(Circuits);
+  await until(() => circuits.hasQuarantine, { message: 'the node sends nothing but suspects' });
+  await reload(calls, { 'test/model': { concurrency: 8, circuit: 'off' } });
+  ids.push(...(await calls.submitAll(2, 'test/model')));
+  await until(() => first.running === 5, { timeoutMs: 30_000, message: 'all requests run beside the first' });
+  first.release();
+  await expectSuccess(calls, ids);
+}, 60_000);
+
 test.each([
   ['leaves the file', () => ({})],
   ['has another address', () => ({ 'test/model': at(second) })],

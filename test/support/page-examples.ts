@@ -90,7 +90,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   {
     page: 'docs/deploying.md',
     first:
-      'docker build --target all-in-one --tag nowserving:all-in-one . && docker run --rm --publish 127.0.0.1:3000:3000 --volume nowserving:/app/.data nowserving:all-in-one',
+      'docker build --target all-in-one --tag nowserving:all-in-one . && docker run --rm --stop-timeout 60 --publish 127.0.0.1:3000:3000 --volume nowserving:/app/.data nowserving:all-in-one',
     reason: 'needs Docker; npm run check:image runs the commands of the Dockerfile',
   },
   {

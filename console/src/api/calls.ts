@@ -1,4 +1,4 @@
-import { answer, api, isUnanswered, query, send } from './client';
+import { answer, api, isUnanswered, query, send, sendWithoutLimit } from './client';
 import type * as t from './types';
 
 /** Every route that the console calls is named here, once. */
@@ -189,6 +189,8 @@ export const submit = (model: string, json: string) =>
         params: { path: { model_id: model } },
         body: {},
         bodySerializer: () => json,
+        // The upload of a large input may take any time.
+        fetch: sendWithoutLimit,
       }),
     ),
     'The request may have been submitted: look for it in Requests before you submit it again.',

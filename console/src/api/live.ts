@@ -7,7 +7,7 @@ import type { Overview, OverviewAlive, OverviewChanges } from './types';
 
 /**
  * Why the figures are not current. `service`: it does not answer this page. `database`: the service answers but cannot
- * reach its database. `figures`: the service cannot read the figures.
+ * reach its database. `figures`: it answers, but its stream of figures is refused or brings no new ones.
  */
 export interface Trouble {
   what: 'service' | 'database' | 'figures';
@@ -46,7 +46,7 @@ let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let silence: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
-/** Whether the stream broke since it was open. */
+/** True if the stream broke since it was open. */
 let isBroken = false;
 const listeners = new Set<() => void>();
 

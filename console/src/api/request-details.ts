@@ -4,7 +4,7 @@ import type { RequestDetails } from './types';
 
 const againMs = 2_000;
 
-/** Whether the request waits for the bound of its key. Its stream does not report when that is over. */
+/** True if the request waits for the bound of its key. Its stream does not report when that is over. */
 export const isHeld = ({ status, held_at }: RequestDetails): boolean =>
   status === 'IN_QUEUE' && held_at !== undefined;
 

@@ -16,7 +16,10 @@ export function answerFalError(error: DomainError, request: Request, response: R
   const { code, status: ownStatus, message, options } = error;
   const { status, body } = toFalError({ ...options, code, status: ownStatus, message });
   setRequestId(response, request.params['request_id']);
-  // A model may have any text there in its own body, also one that no header field can have.
-  if ('error_type' in body) response.setHeader('X-Fal-Error-Type', errorTypeOf(error));
+  if ('error_type' in body) {
+    // A model may have any text there in its own body, also one that no header field can have.
+    const own = String(body['error_type']);
+    response.setHeader('X-Fal-Error-Type', /^[\x20-\x7E]{1,100}$/.test(own) ? own : errorTypeOf(error));
+  }
   answerJsonError(error, response, status, body);
 }

@@ -285,6 +285,18 @@ describe('suspects', () => {
     expect(circuits.suspectsReady(id)).toBe(1);
   });
 
+  it('need no slot while a run of this node or, for some seconds, of another node is at their address', () => {
+    const run = circuits.startRun(id)!;
+    circuits.quarantine(new Map([[run.target!.address, id]]));
+    expect(circuits.suspectsReady(id)).toBe(0);
+    circuits.endRun(run);
+    expect(circuits.suspectsReady(id)).toBe(1);
+    circuits.noteBusyElsewhere(run.target!.address);
+    expect(circuits.suspectsReady(id)).toBe(0);
+    jest.advanceTimersByTime(3_001);
+    expect(circuits.suspectsReady(id)).toBe(1);
+  });
+
   it('wake their model when they no longer need a slot', () => {
     circuits.quarantine(new Map([[lost, id]]));
     const woken: unknown[] = [];

@@ -26,6 +26,9 @@ export interface HealthProbe {
 const keyOf = (url: string, health: HealthCheck | undefined): string =>
   health === undefined ? url : `${health.everyMs} ${health.path} ${url}`;
 
+/** For how long no slot is kept for a suspect at whose address another node has a run. */
+const busyMs = 3_000;
+
 const none: readonly Destination[] = [];
 const inProcess: Destination = { target: undefined };
 
@@ -48,6 +51,8 @@ export class Circuits {
   private readonly addresses = new Map<string, Addresses>();
   /** The addresses to which nothing but suspects is sent, each with the model whose suspect is to run next there. */
   private suspects: ReadonlyMap<string, string | undefined> = new Map();
+  /** Addresses at which no suspect could start, because another node has a run there, and until when no slot is kept. */
+  private readonly busyUntil = new Map<string, number>();
 
   constructor(
     private readonly models: ModelsService,
@@ -237,6 +242,7 @@ export class Circuits {
       id !== undefined && addresses.get(address) !== id ? id : [],
     );
     this.suspects = addresses;
+    for (const address of this.busyUntil.keys()) if (!addresses.has(address)) this.busyUntil.delete(address);
     const woken = new Set<string>();
     for (const target of this.targets) {
       const isQuarantined = addresses.has(target.address);
@@ -248,12 +254,21 @@ export class Circuits {
     if (woken.size > 0) this.wakes.next([...woken]);
   }
 
-  /** The number of suspects of the model that may start now, as far as its circuits allow. */
+  /** True while this node sends nothing but suspects to some address. */
+  get hasQuarantine(): boolean {
+    return this.suspects.size > 0;
+  }
+
+  /** The number of suspects of the model that may start now, as far as its circuits and other runs allow. */
   suspectsReady(modelId: string): number {
     let count = 0;
-    for (const [address, id] of this.suspects)
-      if (id === modelId && this.targetForSuspect(modelId, address) !== undefined) count++;
+    for (const [address, id] of this.suspects) if (id === modelId && this.isReady(modelId, address)) count++;
     return count;
+  }
+
+  /** No slot is kept for a suspect at this address for some seconds: another node has a run there. */
+  noteBusyElsewhere(address: string): void {
+    this.busyUntil.set(address, performance.now() + busyMs);
   }
 
   /** Returns the destination of a suspect. undefined: another run is there, or the address is away. */
@@ -272,6 +287,11 @@ export class Circuits {
     const isReached = targets.some((target) => target.address === address && !target.circuit.isUnreached);
     if (isReached) return undefined;
     return targets.find((target) => target.address !== address && !target.isAway)?.address;
+  }
+
+  private isReady(modelId: string, address: string): boolean {
+    if (this.runningAt(address) > 0 || performance.now() < (this.busyUntil.get(address) ?? 0)) return false;
+    return this.targetForSuspect(modelId, address) !== undefined;
   }
 
   private targetForSuspect(modelId: string, address: string): Target | undefined {

@@ -132,6 +132,7 @@ export class Dispatcher {
       .finally(() => this.startsInFlight.delete(starting));
     if (claimed.length === 0) {
       this.circuits.skipProbe(destination);
+      this.circuits.noteBusyElsewhere(address);
       this.release(dispatcher, lowest);
       return;
     }
@@ -205,8 +206,8 @@ export class Dispatcher {
   /** The number of free slots that other requests leave to suspects of these models. */
   private slotsForSuspects(...models: readonly Model[]): number {
     const slots = models.map((model) => {
-      if (this.isBarred(model)) return 0;
-      return Math.min(this.circuits.suspectsReady(model.id), this.slots.free(model.id, lowest));
+      const ready = this.circuits.suspectsReady(model.id);
+      return ready === 0 || this.isBarred(model) ? 0 : Math.min(ready, this.slots.free(model.id, lowest));
     });
     return slots.reduce((sum, count) => sum + count, 0);
   }

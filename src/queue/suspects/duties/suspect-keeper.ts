@@ -47,7 +47,7 @@ export class SuspectKeeper extends Duty {
     this.isBusy = true; // in case the database is lost
     const suspects = await tendSuspects(this.database, this.circuits.suspectPlaces);
     this.isBusy = suspects.length > 0;
-    if (!this.isBusy && this.written === '') return;
+    if (!this.isBusy && this.written === '' && !this.circuits.hasQuarantine) return;
     const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);
     const waiting = new Map(active.map(({ address }) => [address, firstDue(active, address)]));
     // The order matters: the node stops sending other runs to an address before it writes the quarantine, and starts
@@ -56,18 +56,24 @@ export class SuspectKeeper extends Duty {
     this.circuits.quarantine(new Map([...stays.map((address) => [address, undefined] as const), ...waiting]));
     await this.write([...waiting.keys()].filter((address) => this.circuits.isClear(address)));
     if (stays.length > 0) this.circuits.quarantine(waiting);
-    for (const [address, modelId] of waiting) if (modelId !== undefined) await this.serve(modelId, address);
+    for (const [address, modelId] of waiting)
+      if (modelId !== undefined) await this.serve(suspects, modelId, address);
   }
 
   protected override nextIntervalMs(): number {
     return this.isLate || this.isBusy ? this.busyMs : this.intervalMs;
   }
 
-  /** Starts a suspect, or sends those of its model to another address because theirs stays away. */
-  private async serve(modelId: string, address: string): Promise<void> {
-    const other = this.circuits.insteadOf(modelId, address);
-    if (other !== undefined && (await moveSuspects(this.database, modelId, address, other))) return;
-    await this.dispatcher.startSuspect(modelId, address);
+  /** Sends suspects to another address if theirs stays away. Starts the first one unless it was sent. */
+  private async serve(suspects: readonly Suspect[], first: string, address: string): Promise<void> {
+    const due = suspects.filter((suspect) => suspect.isDue && suspect.address === address);
+    let isMoved = false;
+    for (const modelId of new Set(due.map((suspect) => suspect.modelId))) {
+      const other = this.circuits.insteadOf(modelId, address);
+      if (other === undefined || !(await moveSuspects(this.database, modelId, address, other))) continue;
+      isMoved ||= modelId === first;
+    }
+    if (!isMoved) await this.dispatcher.startSuspect(first, address);
   }
 
   private async write(addresses: readonly string[]): Promise<void> {

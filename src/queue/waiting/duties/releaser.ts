@@ -4,7 +4,7 @@ import { Database } from '../../../database/database.js';
 import { Duty } from '../../../tools/duty.js';
 import { Cluster } from '../../cluster/cluster.js';
 import { BoundedKeys } from '../bounded-keys.js';
-import { findBoundedQueues, findUnboundedKeys, maxRecalled, recall } from '../queries/recall.js';
+import { findExceededBounds, findUnboundedKeys, maxRecalled, recall } from '../queries/recall.js';
 import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../../queue-events.js';
 import { WaitingIndex } from '../waiting-index.js';
@@ -49,7 +49,7 @@ export class Releaser extends Duty {
       // A release counts only what a recall has marked.
       await this.recallAll(sinceMs);
       found = await findReleasable(this.database, sinceMs);
-      found.push(...(await findBoundedQueues(this.database, sinceMs)));
+      found.push(...(await findExceededBounds(this.database, sinceMs)));
     }
     for (const { keyId, modelId } of found)
       if (modelId !== null) await this.boundedKeys.release({ keyId, modelId });

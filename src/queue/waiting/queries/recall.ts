@@ -76,13 +76,28 @@ export async function findUnboundedKeys(database: Database, sinceMs: number): Pr
   return rows.map(({ id }) => id);
 }
 
-const boundedQueues = statement('bounded_queues')`
-SELECT DISTINCT bounded_key_id AS "keyId", model_id AS "modelId"
-FROM api_key
-JOIN queue_entry ON bounded_key_id = api_key.id
-WHERE ${isNewBound}`;
+/*
+ * Purpose: reads the keys with a new bound and the models of which more of their requests run or are in the queue.
+ * Race: none (read only). `release` counts again.
+ * Index: none: the three tables are scanned once, when `unbounded_keys` is read.
+ */
+const exceededStatement = statement(
+  'exceeded_bounds',
+)`SELECT counted.key_id AS "keyId", counted.model_id AS "modelId"
+FROM (
+  SELECT bounded_key_id AS key_id, model_id FROM queue_entry WHERE bounded_key_id IS NOT NULL
+  UNION ALL
+  SELECT bounded_key_id, model_id FROM lease WHERE bounded_key_id IS NOT NULL
+  UNION ALL
+  SELECT bounded_key_id, model_id FROM delayed_entry
+  WHERE bounded_key_id IS NOT NULL AND ready_at < 'infinity' AND NOT is_scheduled
+) AS counted
+JOIN api_key ON api_key.id = counted.key_id
+WHERE ${isNewBound}
+GROUP BY counted.key_id, counted.model_id, max_running
+HAVING count(*) > max_running`;
 
-/** Returns the keys with new bounds and the models for which they have requests in the queue that count. */
-export function findBoundedQueues(database: Database, sinceMs: number): Promise<HeldQueue[]> {
-  return database.query(boundedQueues, [sinceMs]);
+/** Returns the queues from which a release may have to take requests back. */
+export function findExceededBounds(database: Database, sinceMs: number): Promise<HeldQueue[]> {
+  return database.query(exceededStatement, [sinceMs]);
 }
