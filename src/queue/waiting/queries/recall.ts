@@ -78,7 +78,7 @@ export async function findUnboundedKeys(database: Database, sinceMs: number): Pr
 /*
  * Purpose: reads the keys with a new bound and the models of which more of their requests run or are in the queue.
  * Race: none (read only). `release` counts again.
- * Index: none: the three tables are scanned once, when `unbounded_keys` is read.
+ * Index: queue_entry_bounded, lease_bounded, delayed_entry_bounded, each in whole, when `unbounded_keys` is read.
  */
 const exceededStatement = statement(
   'exceeded_bounds',
