@@ -1,20 +1,22 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import { type MonoTypeOperatorFunction, Observable, type Subscription, interval } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 
 /** Proxies drop connections that are silent for longer. */
 const keepAliveMs = 15_000;
 /** Comments are sent in this many steps: twenty thousand at once would keep the process busy for half a second. */
 const stepsPerRound = 150;
+const stepMs = keepAliveMs / stepsPerRound;
 /** A step has room for this many streams, or for a few more than its part of all of them. */
 const minRoom = 20;
 
 /** All streams share one timer, so that each costs an entry in a set instead of a subscription. */
 const steps = Array.from({ length: stepsPerRound }, () => new Set<() => void>());
 let streams = 0;
-/** The index of the step that comes next. */
+/** The index of the step that comes next, and the time at which it is due, as `performance.now()`. */
 let next = 0;
-let timer: Subscription | undefined;
+let nextAt = 0;
+let timer: NodeJS.Timeout | undefined;
 
 /**
  * Adds a comment line every 15 s, unless the client has not read what was sent before. `HttpConnections` closes the
@@ -29,13 +31,13 @@ export function keepAlive(response: Response): MonoTypeOperatorFunction<MessageE
       const step = latestStep();
       step.add(send);
       streams++;
-      timer ??= interval(keepAliveMs / stepsPerRound).subscribe(sendNext);
+      timer ??= startTimer();
       messages.subscribe(subscriber);
       return () => {
         step.delete(send);
         streams--;
         if (streams > 0) return;
-        timer?.unsubscribe();
+        clearInterval(timer);
         timer = undefined;
       };
     });
@@ -49,8 +51,16 @@ function latestStep(): Set<() => void> {
   return steps[(next + ahead) % stepsPerRound]!;
 }
 
-function sendNext(): void {
-  const step = steps[next]!;
-  next = (next + 1) % stepsPerRound;
-  for (const send of step) send();
+function startTimer(): NodeJS.Timeout {
+  nextAt = performance.now() + stepMs;
+  return setInterval(sendDue, stepMs);
+}
+
+/** Timers of a busy process are late. A round must not last longer for that, so all steps that are due are taken. */
+function sendDue(): void {
+  for (; nextAt <= performance.now(); nextAt += stepMs) {
+    const step = steps[next]!;
+    next = (next + 1) % stepsPerRound;
+    for (const send of step) send();
+  }
 }

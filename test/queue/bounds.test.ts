@@ -335,6 +335,20 @@ describe('a new bound', () => {
     expect(await heldIds()).toEqual(ids.slice(1));
   });
 
+  test('is applied again in the next round if a release fails', async () => {
+    await bound(3);
+    const ids = await submitHeld(4);
+    await released();
+    await bound(1, '1 hour');
+    const releaser = newReleaser();
+    const failing = jest.spyOn(here, 'atomically').mockRejectedValueOnce(new Error('it took too long'));
+    await releaser.runOnce();
+    failing.mockRestore();
+    expect(await heldIds()).toEqual(ids.slice(3));
+    await releaser.runOnce();
+    expect(await heldIds()).toEqual(ids.slice(1));
+  });
+
   test('skips a request that a claim has locked, and counts it as running in the next round', async () => {
     await submitSome(here, 2);
     await bound(1);

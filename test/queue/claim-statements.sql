@@ -523,6 +523,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[])
+  AND lease.handed = ($2::integer[])[array_position($1::uuid[], lease.token)]
 LIMIT 500;
 
 -- worker_run_ended

@@ -9,6 +9,8 @@ import { QueueEvents } from '../queue-events.js';
 export class BoundedKeys {
   /** Releases in progress, by key and model. */
   private readonly releases = new Map<string, Coalesced>();
+  /** The number of releases that have failed. */
+  failures = 0;
   private readonly log = new Logger(BoundedKeys.name);
 
   constructor(
@@ -22,9 +24,10 @@ export class BoundedKeys {
     let releases = this.releases.get(name);
     if (releases === undefined) {
       const work = (): Promise<void> =>
-        this.releaseSome(queue).catch((error: Error) =>
-          this.log.debug(`a release for ${name} failed: ${error.message}`),
-        );
+        this.releaseSome(queue).catch((error: Error) => {
+          this.failures++;
+          this.log.debug(`a release for ${name} failed: ${error.message}`);
+        });
       releases = new Coalesced(work, { onEnd: () => this.releases.delete(name) });
       this.releases.set(name, releases);
     }

@@ -103,6 +103,7 @@ export class WorkerBeats {
       if (this.release(beat)) beat.reject(error);
       return;
     }
+    if (beat.isAnswered) return;
     beat.isRead = true;
     if (waitMs === 0 || this.isStopped || this.hasNews(beat)) return this.finish(beat);
     beat.timer = setTimeout(() => this.finish(beat), waitMs);

@@ -51,9 +51,11 @@ export class Releaser extends Duty {
       found = await findReleasable(this.database, sinceMs);
       found.push(...(await findExceededBounds(this.database, sinceMs)));
     }
+    const { failures } = this.boundedKeys;
     for (const { keyId, modelId } of found)
       if (modelId !== null) await this.boundedKeys.release({ keyId, modelId });
-    this.lookedAt = now;
+    // Bounds whose release failed are still new in the next round.
+    if (this.boundedKeys.failures === failures) this.lookedAt = now;
   }
 
   private isDue(now: number): boolean {

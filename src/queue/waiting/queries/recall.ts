@@ -64,8 +64,7 @@ FROM (
     UNION ALL
     SELECT api_key_id FROM delayed_entry WHERE bounded_key_id IS NULL AND NOT is_scheduled
     UNION ALL
-    SELECT request.api_key_id FROM lease JOIN recent_request AS request ON request.id = lease.request_id
-    WHERE lease.bounded_key_id IS NULL
+    SELECT (SELECT api_key_id FROM recent_request WHERE id = request_id) FROM lease WHERE bounded_key_id IS NULL
   ) AS entry
 ) AS unbounded
 JOIN api_key ON api_key.id = unbounded.api_key_id
@@ -79,7 +78,7 @@ export async function findUnboundedKeys(database: Database, sinceMs: number): Pr
 /*
  * Purpose: reads the keys with a new bound and the models of which more of their requests run or are in the queue.
  * Race: none (read only). `release` counts again.
- * Index: none: the three tables are scanned once, when `unbounded_keys` is read.
+ * Index: queue_entry_bounded, lease_bounded, delayed_entry_bounded, each in whole, when `unbounded_keys` is read.
  */
 const exceededStatement = statement(
   'exceeded_bounds',

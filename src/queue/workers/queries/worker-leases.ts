@@ -145,7 +145,11 @@ LIMIT 500`;
 
 const overdue = listStatement('overdue_worker_leases', 'deadline_at < clock_timestamp()');
 const ofWorker = listStatement('leases_of_worker', 'worker_id = $1::uuid');
-const unread = listStatement('unread_claims', 'lease.token = ANY ($1::uuid[])');
+const unread = listStatement(
+  'unread_claims',
+  `lease.token = ANY ($1::uuid[])
+  AND lease.handed = ($2::integer[])[array_position($1::uuid[], lease.token)]`,
+);
 
 /** Returns runs past their deadlines. All three functions scan the leases, but they are called rarely. */
 export const findOverdue = (database: Database): Promise<LeasedRun[]> => database.query(overdue);
@@ -157,11 +161,8 @@ export const findLeasesOf = (database: Database, workerId: string): Promise<Leas
 export type UnreadRun = Pick<LeasedRun, 'token' | 'handed'>;
 
 /** Returns those of the runs that still have their leases, and that no worker was answered with since. */
-export async function findUnread(database: Database, runs: readonly UnreadRun[]): Promise<LeasedRun[]> {
-  const handed = new Map(runs.map((run) => [run.token, run.handed]));
-  const found = await database.query<LeasedRun>(unread, [[...handed.keys()]]);
-  return found.filter((run) => run.handed === handed.get(run.token));
-}
+export const findUnread = (database: Database, runs: readonly UnreadRun[]): Promise<LeasedRun[]> =>
+  database.query(unread, columnsOf(runs, 'token', 'handed'));
 
 /* The previous release wrote the hash of the token without the key. */
 const endedStatement = statementOfDays(
