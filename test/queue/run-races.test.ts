@@ -12,6 +12,11 @@ import {
   parkedMs,
   tendSuspects,
 } from '../../src/queue/suspects/queries/suspects.js';
+import {
+  findFollowedRun,
+  keepFollowedRun,
+  takeAbandonedRuns,
+} from '../../src/queue/runs/queries/followed-runs.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
@@ -373,4 +378,28 @@ describe('a run with a start 30 days in the past or in the future can end', () =
     );
     return claimed!;
   }
+});
+
+test('a node whose followed run was taken over does not give it up', async () => {
+  await submitSome(here, 1);
+  const [first] = await claimSome(here, node, 1);
+  const { id: requestId, token } = first!;
+  const run = { requestId, token, attempt: 1, start: 1, modelId: 'test/model', address: 'http://gpu' };
+  expect(await keepFollowedRun(here, { ...run, answer: null })).toBe(true);
+  await requeue(here, returning(first!));
+  expect(await claimSome(there, node, 1)).toHaveLength(1);
+  expect(await keepFollowedRun(here, { ...run, answer: { run: 1 } })).toBe(false);
+  expect(await findFollowedRun(there, requestId, 1)).toMatchObject({ start: 1, answer: null });
+  expect(await takeAbandonedRuns(there, [run.modelId], [])).toEqual([]);
+});
+
+test('a run that loses its lease before it is kept is given up', async () => {
+  await submitSome(here, 1);
+  const [first] = await claimSome(here, node, 1);
+  const { id: requestId, token } = first!;
+  await requeue(here, returning(first!));
+  const run = { requestId, token, attempt: 1, start: 1, modelId: 'test/model', address: 'http://gpu' };
+  expect(await keepFollowedRun(here, { ...run, answer: null })).toBe(false);
+  expect(await findFollowedRun(there, requestId, 1)).toBeUndefined();
+  expect(await takeAbandonedRuns(there, [run.modelId], [])).toMatchObject([{ requestId, start: 1 }]);
 });

@@ -64,7 +64,7 @@ export class QueueTables {
   /** Empties the tables, as if nothing had been submitted and no node had existed. */
   async clear(): Promise<void> {
     const kept = ['request', 'attempt', 'request_event', 'output_delta'];
-    const all = [...kept, 'queue_entry', 'delayed_entry', 'lease', 'suspect', 'node'];
+    const all = [...kept, 'queue_entry', 'delayed_entry', 'lease', 'suspect', 'followed_run', 'node'];
     await this.rows(all.map((table) => `DELETE FROM ${table}`).join('; '));
   }
 

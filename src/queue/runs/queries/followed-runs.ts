@@ -17,23 +17,26 @@ export interface Keep extends FollowedRun {
  * Purpose: keeps what a node must know to follow a run at its server, or to cancel it.
  * Race: a run that has lost its lease meanwhile is given up, because another node may have begun the next one, and is
  *   cancelled at its server. If its lease is taken at this very moment, the loss counts as an attempt, so the row is
- *   not that of the current attempt and is cancelled, too.
+ *   not that of the current attempt and is cancelled, too. A row that was kept before the loss stays as it is: the next
+ *   start of the attempt has found it, and follows the run.
  * Index: lease_pkey, followed_run_pkey.
  */
 const keepStatement = statement('keep_followed_run')`
 INSERT INTO followed_run (request_id, start, attempt, model_id, address, answer, is_given_up)
 VALUES ($1::uuid, $3::integer, $4::integer, $5::text, $6::text, $7::json,
         NOT EXISTS (SELECT FROM lease WHERE request_id = $1::uuid AND token = $2::uuid))
-ON CONFLICT (request_id, start) DO UPDATE SET answer = excluded.answer, is_given_up = excluded.is_given_up
-RETURNING is_given_up AS "isGivenUp"`;
+ON CONFLICT (request_id, start) DO UPDATE
+SET answer = CASE WHEN excluded.is_given_up THEN followed_run.answer ELSE excluded.answer END,
+    is_given_up = excluded.is_given_up AND followed_run.is_given_up
+RETURNING NOT EXISTS (SELECT FROM lease WHERE request_id = $1::uuid AND token = $2::uuid) AS "isLost"`;
 
 /** Returns whether the run still held its lease. */
 export async function keepFollowedRun(database: Database, run: Keep): Promise<boolean> {
   const { requestId, token, start, attempt, modelId, address, answer } = run;
   const json = answer && JSON.stringify(answer);
   const values = [requestId, token, start, attempt, modelId, address, json];
-  const [row] = await database.query<{ isGivenUp: boolean }>(keepStatement, values);
-  return !row!.isGivenUp;
+  const [row] = await database.query<{ isLost: boolean }>(keepStatement, values);
+  return !row!.isLost;
 }
 
 /*
