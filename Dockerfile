@@ -8,7 +8,8 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY migrations migrations
 COPY src src
 COPY console console
-COPY scripts/notices.js scripts/packages.js scripts/
+COPY scripts/notices.js scripts/notices.js
+COPY scripts/packages.js scripts/packages.js
 RUN npm run build
 
 FROM build AS packages-all-in-one
