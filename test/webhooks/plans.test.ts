@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { HostLimiter } from '../../src/webhooks/host-limiter.js';
-import { claimDeliveries, dueDeliveries, maxLanes } from '../../src/webhooks/queries/claim-deliveries.js';
+import { claimDeliveries, dueDeliveries, maxPairs } from '../../src/webhooks/queries/claim-deliveries.js';
 import { readDeliveryDelays } from '../../src/webhooks/queries/delivery-delays.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
@@ -169,11 +169,11 @@ test('a claim checks a limited number of hosts, and the next claim continues aft
     `INSERT INTO webhook_delivery (id, request_id, api_key_id, url, host, next_try_at)
      SELECT gen_random_uuid(), gen_random_uuid(), $1::uuid, 'https://x', 'a' || lpad(n::text, 6, '0'), now() + interval '1 day'
      FROM generate_series(1, $2::integer) AS n`,
-    [keyId, maxLanes + 100],
+    [keyId, maxPairs + 100],
   );
   await fill('last.example', 1);
   const first = await claimDeliveries(database, terms);
-  expect(first).toEqual({ deliveries: [], after: { host: `a${String(maxLanes).padStart(6, '0')}`, keyId } });
+  expect(first).toEqual({ deliveries: [], after: { host: `a${String(maxPairs).padStart(6, '0')}`, keyId } });
   const second = await claimDeliveries(database, { ...terms, after: first.after });
   expect([second.deliveries.map(({ host }) => host), second.after]).toEqual([['last.example'], null]);
   expect(await dueDeliveries(database)).toMatchObject({ isAnyDue: true });

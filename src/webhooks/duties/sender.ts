@@ -14,7 +14,7 @@ import {
   claimDeliveries,
   type ClaimedDelivery,
   dueDeliveries,
-  type Lane,
+  type HostAndKey,
 } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
@@ -22,7 +22,7 @@ import { outbox } from '../outbox.js';
 
 /** Longest pause between two claims. Completions without webhooks cause no more claims than one in this time. */
 const longestPauseMs = 250;
-/** If there are more lanes than one claim reads: the pause before the claim that continues. */
+/** If there are more pairs than one claim reads: the pause before the claim that continues. */
 const pauseWithinMs = 100;
 
 /** Claims deliveries that are due, and tries a limited number at once. Every node does. */
@@ -43,8 +43,8 @@ export class Sender extends SelfStartingDuty {
   /** Pause before the next claim. It doubles after a claim that found nothing: most completions have no webhook. */
   private pauseMs = 0;
   private lookedAt = -Infinity;
-  /** null: the next claim reads from the first lane on. */
-  private lookedUpTo: Lane | null = null;
+  /** null: the next claim reads from the first pair on. */
+  private lookedUpTo: HostAndKey | null = null;
   /** The time at which something that waits is due, as far as is known. */
   private nextDueAt = Infinity;
 

@@ -6,7 +6,7 @@ import { columnsOf, statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import type { RunContent } from '../entities/webhook-delivery.entity.js';
-import { headOfLanes } from './pending-lanes.js';
+import { firstOfPairs } from './pending-pairs.js';
 
 /** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {
@@ -49,24 +49,24 @@ export interface ClaimTerms {
   hosts: readonly { host: string; room: number; answers: boolean }[];
   /** Keys with tries under way or in the past. `turn` is greater the later the last one began. */
   keys: readonly { keyId: string; running: number; runningUnproven: number; turn: number }[];
-  /** This lane and those before it are not read. null: the claim reads from the first one on. */
-  after: Lane | null;
+  /** This pair and those before it are not read. null: the claim reads from the first one on. */
+  after: HostAndKey | null;
 }
 
 /** The deliveries of a key to a host. */
-export interface Lane {
+export interface HostAndKey {
   host: string;
   keyId: string;
 }
 
 export interface Claimed {
   deliveries: ClaimedDelivery[];
-  /** The last lane that was read, if there may be more behind it. */
-  after: Lane | null;
+  /** The last pair that was read, if there may be more behind it. */
+  after: HostAndKey | null;
 }
 
-/** One statement reads this many lanes at most, because a key may name any number of hosts. */
-export const maxLanes = 2_000;
+/** One statement reads this many pairs at most, because a key may name any number of hosts. */
+export const maxPairs = 2_000;
 
 /** What a delivery sends of its request. $3: the maximum of bytes of an output that is sent. */
 const sentColumns = `${requestColumns},
@@ -80,7 +80,7 @@ const sentColumns = `${requestColumns},
  *   reach those of the others. Keys take turns, and within a key its hosts do. A key gets at most as many tries as are
  *   left free then, in total and among hosts that are not known to answer. Another key's receiver therefore never waits
  *   for the end of one of its tries. Among the hosts of a key, the one that has waited longest comes first. One
- *   statement looks at a limited number of pairs of host and key, and the next one goes on behind them.
+ *   statement looks at a limited number of pairs of host and key, and the next one continues behind them.
  * Race: SKIP LOCKED and the claim in next_try_at give each delivery to one node. If a node dies with it, it becomes due
  *   again. Nodes that choose the same deliveries at one moment get fewer than they could, and look again.
  * Index: webhook_delivery_pending, one look for each host and key with something pending, then its due ones in order;
@@ -88,8 +88,8 @@ const sentColumns = `${requestColumns},
  */
 const claimStatement = statement(
   'claim_deliveries',
-)`WITH RECURSIVE ${headOfLanes(maxLanes, ' AND (host, api_key_id) > ($14::text, $15::uuid)')}, lane AS MATERIALIZED (
-  SELECT lane.*, coalesce(busy.running, 0) AS running, coalesce(busy.running_unproven, 0) AS running_unproven,
+)`WITH RECURSIVE ${firstOfPairs(maxPairs, ' AND (host, api_key_id) > ($14::text, $15::uuid)')}, pair AS MATERIALIZED (
+  SELECT pair.*, coalesce(busy.running, 0) AS running, coalesce(busy.running_unproven, 0) AS running_unproven,
          coalesce(busy.turn, 0) AS turn
   FROM (
     SELECT head.host, head.api_key_id, coalesce(known.room, $6::integer) AS room,
@@ -100,20 +100,20 @@ const claimStatement = statement(
     LEFT JOIN unnest($7::text[], $8::integer[], $9::boolean[]) AS known (host, room, answers)
       ON known.host = head.host
     WHERE head.next_try_at <= now() AND coalesce(known.room, $6::integer) > 0
-  ) AS lane
+  ) AS pair
   LEFT JOIN unnest($10::uuid[], $11::integer[], $12::integer[], $13::float8[])
-    AS busy (api_key_id, running, running_unproven, turn) ON busy.api_key_id = lane.api_key_id
-  WHERE lane.number <= $4::integer
+    AS busy (api_key_id, running, running_unproven, turn) ON busy.api_key_id = pair.api_key_id
+  WHERE pair.number <= $4::integer
 ), due AS MATERIALIZED (
-  SELECT lane.*, delivery.request_id, delivery.id, delivery.next_try_at, delivery.nth,
-         row_number() OVER (PARTITION BY lane.host ORDER BY running + delivery.nth, turn, next_try_at) AS of_host
-  FROM lane
+  SELECT pair.*, delivery.request_id, delivery.id, delivery.next_try_at, delivery.nth,
+         row_number() OVER (PARTITION BY pair.host ORDER BY running + delivery.nth, turn, next_try_at) AS of_host
+  FROM pair
   CROSS JOIN LATERAL (
     SELECT request_id, id, next_try_at, row_number() OVER (ORDER BY next_try_at) AS nth
     FROM (
       SELECT request_id, id, next_try_at FROM webhook_delivery
-      WHERE state = 'pending' AND host = lane.host AND api_key_id = lane.api_key_id AND next_try_at <= now()
-      ORDER BY next_try_at LIMIT lane.room
+      WHERE state = 'pending' AND host = pair.host AND api_key_id = pair.api_key_id AND next_try_at <= now()
+      ORDER BY next_try_at LIMIT pair.room
     ) AS first
   ) AS delivery
 ), on_trial AS (
@@ -155,7 +155,7 @@ SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for
        last_host AS "lastHost", last_key_id AS "lastKeyId"
 FROM (SELECT 1) AS always
 LEFT JOIN (
-  SELECT host AS last_host, api_key_id AS last_key_id FROM head WHERE number = ${String(maxLanes)}
+  SELECT host AS last_host, api_key_id AS last_key_id FROM head WHERE number = ${String(maxPairs)}
 ) AS last ON true
 LEFT JOIN claimed ON true
 LEFT JOIN recent_request AS request ON request.id = claimed.request_id`;
@@ -175,8 +175,8 @@ FROM (
 JOIN request ON request.id = claimed.request_id AND ${within('request.id')}`,
 );
 
-/** Sorts before any lane. */
-const first: Lane = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
+/** Sorts before any pair. */
+const first: HostAndKey = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
 
 type ClaimRow = ClaimedDelivery & { deliveryId: string | null; lastHost: string | null; lastKeyId: string };
 
@@ -238,8 +238,8 @@ export interface Due {
  * Race: none. A delivery written later wakes the node that writes it, and the other nodes look again soon.
  * Index: webhook_delivery_pending, one look for each host and key.
  */
-const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${headOfLanes(maxLanes)}
-SELECT coalesce(bool_or(next_try_at <= now() OR number = ${String(maxLanes)}), false) AS "isAnyDue",
+const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${firstOfPairs(maxPairs)}
+SELECT coalesce(bool_or(next_try_at <= now() OR number = ${String(maxPairs)}), false) AS "isAnyDue",
        (extract(epoch FROM min(next_try_at) FILTER (WHERE next_try_at > now()) - now()) * 1000)::float8 AS "nextInMs"
 FROM head`;
 

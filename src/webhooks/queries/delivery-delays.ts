@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import { headOfLanes } from './pending-lanes.js';
+import { firstOfPairs } from './pending-pairs.js';
 
 /** At most this many pairs of host and key with something pending are looked at. */
 const maxPairs = 10_000;
@@ -26,7 +26,7 @@ export interface DelaysOfDeliveries {
  *   some. These were tried most often, because the pauses grow. Each look is by host and key, so that the index has the
  *   order, and a million deliveries to one host are not read. receiver_activity_pkey for each receiver.
  */
-const delaysStatement = statement('delivery_delays')`WITH RECURSIVE ${headOfLanes(maxPairs)}, failing AS (
+const delaysStatement = statement('delivery_delays')`WITH RECURSIVE ${firstOfPairs(maxPairs)}, failing AS (
   SELECT tried.endpoint_id, head.host, min(tried.created_at) AS since
   FROM (
     SELECT host, api_key_id

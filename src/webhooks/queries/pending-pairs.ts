@@ -1,9 +1,9 @@
 /**
- * SQL for a recursive expression `head`: what is due first for each host and key with something pending, at most `max`
- * of these lanes. It makes one look into webhook_delivery_pending for each, however many deliveries they have.
- * `condition` applies to the first lane.
+ * SQL for a recursive expression `head`: what is due first for each pair of host and key with something pending, at most
+ * `max` pairs. It makes one look into webhook_delivery_pending for each, however many deliveries they have. `condition`
+ * applies to the first pair.
  */
-export const headOfLanes = (max: number, condition = ''): string => `head AS (
+export const firstOfPairs = (max: number, condition = ''): string => `head AS (
   (SELECT host, api_key_id, next_try_at, 1 AS number FROM webhook_delivery
    WHERE state = 'pending'${condition}
    ORDER BY host, api_key_id, next_try_at LIMIT 1)
