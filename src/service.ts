@@ -69,6 +69,7 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     const databaseUrl = config.databaseUrl ?? (await embedded!.start({ signal, report }));
     const database = await openDatabase(databaseUrl, config.databaseDirectUrl, {
       isAllowed: config.migrate,
+      preparesStatements: config.databasePreparedStatements,
       signal,
       report,
     });

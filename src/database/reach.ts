@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { databaseError, DatabaseUnavailable } from '../errors/database-error.js';
@@ -18,6 +19,8 @@ export interface ReachOptions {
   report?: (sentence: string) => void;
   /** How long the start waits for a database. */
   waitMs?: number;
+  /** The service will prepare statements, so a pooler must keep them. */
+  preparesStatements?: boolean;
 }
 
 /**
@@ -26,12 +29,12 @@ export interface ReachOptions {
  */
 export async function reachDatabase(
   url: string,
-  { signal, report, waitMs = waitAtStartMs }: ReachOptions = {},
+  { signal, report, waitMs = waitAtStartMs, preparesStatements }: ReachOptions = {},
 ): Promise<DatabaseSessions> {
   const giveUpAt = performance.now() + waitMs;
   for (let isReported = false; ; isReported = true) {
     try {
-      return await orAborted(look(url, report), signal);
+      return await orAborted(look(url, { report, preparesStatements }), signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof Late)) throw error;
@@ -59,13 +62,17 @@ class Late extends Error {
 const unreachable = (url: string, reason: string): string =>
   `The database at ${describeDatabase(url)} cannot be reached: ${reason}`;
 
-async function look(url: string, report: ReachOptions['report']): Promise<DatabaseSessions> {
+async function look(
+  url: string,
+  { report, preparesStatements }: Pick<ReachOptions, 'report' | 'preparesStatements'>,
+): Promise<DatabaseSessions> {
   const client = await connect(url);
   try {
     await refuseVersion(client, url);
     await refuseEncoding(client, url);
     const sessions = await DatabaseSessions.find(client, url, report);
     await refuseWithoutRights(client, url);
+    if (preparesStatements && sessions.isPooled) await refuseMixedStatements(url);
     return sessions;
   } finally {
     await client.end();
@@ -120,6 +127,25 @@ function advice(code: string, { user = '', database = '' }: pg.Client): string {
   if (code !== insufficientPrivilege) return '';
   const [role, name] = [pg.escapeIdentifier(user), pg.escapeIdentifier(database)];
   return `. As its owner or a superuser, run: GRANT CONNECT ON DATABASE ${name} TO ${role};`;
+}
+
+/**
+ * Refuses a pooler that mixes up the prepared statements of its clients. A node behind it would start as long as nobody
+ * else uses the pooler, and fail once there is load. Two sessions prepare the same name in turn: on the same connection
+ * of the pooler, the name is already taken, and on different ones, it can be missing the next time.
+ */
+async function refuseMixedStatements(url: string): Promise<void> {
+  const sessions: pg.Client[] = [];
+  const statement = { name: `start ${randomUUID()}`, text: 'SELECT 1' };
+  try {
+    sessions.push(await connect(url), await connect(url));
+    for (const session of [...sessions, ...sessions])
+      await session.query(statement).catch((error: unknown) => {
+        throw databaseError(error);
+      });
+  } finally {
+    await Promise.all(sessions.map((session) => session.end()));
+  }
 }
 
 async function refuseVersion(client: pg.Client, url: string): Promise<void> {

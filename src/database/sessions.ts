@@ -95,8 +95,8 @@ export class DatabaseSessions {
   constructor(
     /** The URL without our options. */
     readonly url: string,
-    /** The settings that a session sets at its start. Empty: the role has them, because there is a pooler. */
-    private readonly settable: ReadonlySet<string> = new Set(),
+    /** The settings that a session sets at its start. undefined: the role has them, because there is a pooler. */
+    private readonly settable?: ReadonlySet<string>,
     /** The startup options that the operator gave. */
     private readonly given = '',
   ) {}
@@ -128,6 +128,10 @@ export class DatabaseSessions {
     return new DatabaseSessions(url);
   }
 
+  get isPooled(): boolean {
+    return this.settable === undefined;
+  }
+
   /** The URL of sessions whose statements are planned as usual. A pooler's sessions have no `statementTimeoutMs`. */
   usual(statementTimeoutMs = 0): string {
     return this.with({
@@ -145,7 +149,7 @@ export class DatabaseSessions {
   /** Adds startup options to those that the operator gave. The last value of a setting counts. */
   private with(settings: Readonly<Record<string, string>>): string {
     const options = Object.entries(settings)
-      .filter(([name]) => this.settable.has(name))
+      .filter(([name]) => this.settable?.has(name))
       .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`);
     if (options.length === 0) return this.url;
     const url = new URL(this.url);
