@@ -10,7 +10,9 @@ import { Resolver } from './resolver.js';
 
 type LookupRest = Parameters<LookupFunction> extends [string, ...infer Rest] ? Rest : never;
 
-const maxLength = 2_048;
+const maxBytes = 2_048;
+/** RFC 1035, 2.3.4: 255 bytes, of which two are no characters of the text. */
+const maxHostLength = 253;
 const needsHttps = 'must begin with https://';
 const needsPublic = 'must go to a public address';
 const unlessAllowed = ', unless the setting WEBHOOK_ALLOW names its host';
@@ -37,9 +39,11 @@ export class AddressRule {
    * resolved.
    */
   refusalOf(text: string): string | undefined {
-    if (text.length > maxLength) return `must not be longer than ${maxLength} characters`;
+    if (Buffer.byteLength(text) > maxBytes) return `must not be longer than ${maxBytes} bytes`;
     if (!URL.canParse(text)) return 'must be a URL such as https://example.org/hook';
     const url = new URL(text);
+    if (url.hostname.length > maxHostLength)
+      return `must not have a host name of more than ${maxHostLength} characters`;
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return needsHttps;
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password in it';
     if (url.port === '0') return 'must not have port 0, to which nothing can connect';
@@ -82,7 +86,8 @@ export class AddressRule {
 
   private async addressesOf(name: string, url: URL): Promise<LookupAddress[]> {
     const isNamed = this.isNamedHost(url);
-    const addresses = await this.resolver.resolve(name, isNamed);
+    const mayBeLocal = this.allowed.some(({ network }) => network !== undefined);
+    const addresses = await this.resolver.resolve(name, { isOperators: isNamed, mayBeLocal });
     if (isNamed) return addresses;
     const isPublicEnough = (address: string): boolean =>
       url.protocol === 'https:' && isPublicAddress(address);

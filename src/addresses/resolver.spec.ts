@@ -3,15 +3,17 @@ import type { Resolver as DnsResolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { Resolver } from './resolver.js';
 
-/** Starts a name server that knows this one address, under every name. */
-async function startNameServer(address: string): Promise<Socket> {
+/** Starts a name server that knows this one address, under every name. undefined: it knows none. */
+async function startNameServer(address?: string): Promise<Socket> {
   const server = createSocket('udp4');
   server.on('message', (query, { port }) => {
-    const isForIpv4 = query.includes(Buffer.from([0, 1, 0, 1]), 12);
+    const isForIpv4 = address !== undefined && query.includes(Buffer.from([0, 1, 0, 1]), 12);
     const question = query.subarray(12, query.indexOf(0, 12) + 5);
     const head = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, isForIpv4 ? 1 : 0, 0, 0, 0, 0]);
-    const answer = [0xc0, 12, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4, ...address.split('.').map(Number)];
-    server.send(Buffer.concat([head, question, Buffer.from(isForIpv4 ? answer : [])]), port, '127.0.0.1');
+    const answer = isForIpv4
+      ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4, ...address.split('.').map(Number)]
+      : [];
+    server.send(Buffer.concat([head, question, Buffer.from(answer)]), port, '127.0.0.1');
   });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,8 +37,23 @@ test('a lookup uses the current name servers of the system', async () => {
   const found: unknown[] = [];
   for (const server of servers) {
     resolver.system = server;
-    found.push(await resolver.resolve('hooks.example.com', false));
+    found.push(await resolver.resolve('hooks.example.com', { isOperators: false, mayBeLocal: false }));
   }
   expect(found).toEqual([[{ address: '192.0.2.1', family: 4 }], [{ address: '192.0.2.2', family: 4 }]]);
   for (const server of servers) server.close();
+});
+
+test.each([
+  [false, 'a name that DNS does not know is looked up nowhere else', 'ENOTFOUND'],
+  [true, 'a name that may be local is looked up by the system too', [{ address: '127.0.0.1', family: 4 }]],
+])('mayBeLocal %s: %s', async (mayBeLocal, _, expected) => {
+  const system = await startNameServer();
+  const resolver = new TestResolver();
+  resolver.system = system;
+  const found = resolver
+    .resolve('localhost', { isOperators: false, mayBeLocal })
+    .then((addresses) => addresses.filter(({ family }) => family === 4))
+    .catch((error: NodeJS.ErrnoException) => error.code);
+  expect(await found).toEqual(expected);
+  system.close();
 });

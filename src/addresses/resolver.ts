@@ -1,16 +1,31 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver as DnsResolver } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
+import { AtATime } from '../tools/at-a-time.js';
+
+/** Look-ups that may wait for one in progress. */
+const maxWaiting = 64;
+
+/** How a name may be looked up. */
+export interface NameOrigin {
+  /** The operator gave the name, so its name servers are trusted. */
+  isOperators: boolean;
+  /** The name may lead to an address of the operator's network, which only the system may know. */
+  mayBeLocal: boolean;
+}
 
 @Injectable()
 export class Resolver {
+  /** Look-ups of callers' names by the system. Each takes one of the process's four threads, so one runs at a time. */
+  private readonly bySystem = new AtATime(1);
+
   /**
-   * Never returns an empty list. The system resolver is used only for names that the operator gave, names without a
-   * dot, and names that DNS does not know (hosts file). Each of its look-ups takes one of the process's four threads,
-   * and a dead name server would block them all.
+   * Never returns an empty list. Names of callers are looked up in DNS, because a dead name server would block the
+   * threads that the system's look-ups take. Only names that may be local are looked up there afterwards: they may be in
+   * the hosts file or in a search domain.
    */
-  async resolve(name: string, isOperators: boolean): Promise<LookupAddress[]> {
-    if (isOperators || !name.includes('.')) return lookup(name, { all: true });
+  async resolve(name: string, { isOperators, mayBeLocal }: NameOrigin): Promise<LookupAddress[]> {
+    if (isOperators) return lookup(name, { all: true });
     const dns = this.nameServers();
     const answers = await Promise.allSettled([dns.resolve4(name), dns.resolve6(name)]);
     const found = answers.flatMap((answer, i) => {
@@ -21,13 +36,18 @@ export class Resolver {
     for (const answer of answers) {
       if (answer.status === 'rejected' && isTimeout(answer.reason)) throw answer.reason;
     }
-    return lookup(name, { all: true });
+    if (!mayBeLocal || this.bySystem.waiting >= maxWaiting) throw unknownName(name);
+    return this.bySystem.run(name, () => lookup(name, { all: true }));
   }
 
   /** Reads the system's list of name servers, because it may have changed. A resolver reads it only once. */
   protected nameServers(): DnsResolver {
     return new DnsResolver({ timeout: 3_000, tries: 2 });
   }
+}
+
+function unknownName(name: string): Error {
+  return Object.assign(new Error(`DNS has no address of ${name}`), { code: 'ENOTFOUND' });
 }
 
 function isTimeout(error: unknown): error is Error {

@@ -1,5 +1,5 @@
 const dataUrl = /^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,/i;
-const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}\s*$/;
+const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
 /** A shorter text is no file, even if it could be read as base64. */
 const minLength = 64;
 
@@ -18,7 +18,7 @@ export function fileBytes(text: string): { bytes: Buffer; contentType: string } 
     const bytes = url[2] === undefined ? percentDecoded(rest) : Buffer.from(rest, 'base64');
     return { bytes, contentType: url[1] === '' ? 'text/plain' : url[1]! };
   }
-  if (text.length < minLength || !base64.test(text)) return undefined;
+  if (text.length < minLength || !base64.test(text.trimEnd())) return undefined;
   const bytes = Buffer.from(text, 'base64');
   return { bytes, contentType: typeOf(bytes) };
 }

@@ -11,7 +11,7 @@ import {
 import { AccessRule } from '../auth/access-rule.js';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
 import type { RefusedAccess } from '../auth/access-events.js';
-import { type Access, type Caller, operatorScopes } from '../auth/caller.js';
+import { type Access, type Caller, hasScope, operatorScopes } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
 import { answerOf, chargeCaller, Gate, routeClassOf } from './gate.js';
@@ -83,14 +83,19 @@ class LimitedGuard extends ThrottlerGuard {
     const routeClass = routeClassOf(access);
     if (throttler.name !== routeClass) return true;
     const resolution = await this.callers.resolve(request);
-    // Calls with a wrong key are counted, because the caller may be guessing keys.
-    if (access.isUncounted === true && resolution.kind === 'caller') return true;
+    // A call that will be refused is counted: the caller may be guessing keys, or repeat it without end.
+    if (access.isUncounted === true && isPermitted(resolution, access)) return true;
     const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
     const { admission } = await this.storage.increment(JSON.stringify(subject));
     this.gate.judge(admission, answerOf(http.getResponse()));
     return true;
   }
+}
+
+/** Returns whether a call has a key with the scope of its route. */
+function isPermitted(resolution: Resolution, { scope }: Access): boolean {
+  return resolution.kind === 'caller' && (scope === 'any' || hasScope(resolution.caller, scope));
 }
 
 /**
@@ -109,7 +114,7 @@ function refusedAccess(
 
 /**
  * Makes a route pass the gate. `isMany`: the items of its calls are counted by a limit of their own.
- * `isUncounted`: calls with a valid key are not counted.
+ * `isUncounted`: calls with a key that has the scope are not counted.
  */
 export function Limited(
   scope: Access['scope'],

@@ -13,6 +13,8 @@ it.each([
   ['see http://host/v1/files/0189-x/cat.png now', 'see http://host/v1/files/… now'],
   ['PUT /v1/storage/uploads/0189?signature=x failed', 'PUT /v1/storage/uploads/… failed'],
   ['http://user:pa/s#s@host/x answered', 'http://…@host/x answered'],
+  ['from a://u:p@h, b://x to c://d:e@f', 'from a://…@h, b://x to c://…@f'],
+  ['a://u:p@h,b://v:q@i', 'a://…@i'],
   ['http://127.0.0.1/console#link=abc-_1', 'http://127.0.0.1/console#link=…'],
   [`key ns_${'a'.repeat(43)}`, 'key ns_…'],
   ['signed with whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'signed with whsec_…'],
@@ -62,4 +64,11 @@ describe('a path', () => {
     ['/v1/queue/acme/image', '/v1/queue/acme/image'],
     ['/v1/%zz', '/v1/%zz'],
   ])('%s is logged as %s', (path, logged) => expect(redaction.path(path)).toBe(logged));
+});
+
+it.each([
+  ['a scheme', `${'a'.repeat(300_000)}@`],
+  ['schemes', 'a://'.repeat(100_000)],
+])('the time for a path that looks like %s does not grow with the square of its length', (_, text) => {
+  expect(redaction.path(`/${text}%41`)).toBe(`/${text}A`);
 });

@@ -13,9 +13,17 @@ const maxKeptPaths = 10_000;
 /** Longer paths are not kept, so that invented ones take little memory. */
 const maxKeptLength = 200;
 
+/** A URL, or what follows one in a text without a space. The scheme is bounded, so that a search takes linear time. */
+const urls = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s"'<>\\]*)/gi;
+
+/** Up to the last @, because a password that was not percent-encoded may contain an @ or a delimiter. */
+const withoutUser = (text: string): string =>
+  text.replace(urls, (url: string, scheme: string, rest: string) => {
+    const at = rest.lastIndexOf('@');
+    return at === -1 ? url : scheme + hidden + rest.slice(at);
+  });
+
 const rights: readonly (readonly [RegExp, string])[] = [
-  // Up to the last @, because a password that was not percent-encoded may contain an @ or a delimiter.
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>\\]*@/gi, `$1${hidden}@`],
   [/\bns_[\w-]{20,}/g, `ns_${hidden}`],
   [/\bwhsec_[\w+/=-]+/g, `whsec_${hidden}`],
   [/(#link=)[\w-]+/g, `$1${hidden}`],
@@ -63,6 +71,7 @@ export class Redaction {
     let result = text;
     for (const secret of [...this.ofEnvironment, ...this.ofModels])
       if (result.includes(secret)) result = result.replaceAll(secret, hidden);
+    result = withoutUser(result);
     for (const [pattern, replacement] of rights) result = result.replace(pattern, replacement);
     return result;
   }

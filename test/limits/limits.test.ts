@@ -169,6 +169,16 @@ test('calls of the fast path and of the controller count against the same limit'
   expect(await code(caller.submit(key))).toBe('rate_limited');
 });
 
+test('a call of a worker is counted if its key may not work', async () => {
+  const claimWith = (key: string): Promise<Response> =>
+    fetch(`${service.url}/v1/worker/claims`, { method: 'POST', headers: keyHeader(key), body: '{}' });
+  const key = await caller.newKey({ scopes: ['read'], rateLimitOther: '2/h' });
+  for (const expected of ['forbidden', 'forbidden', 'rate_limited'])
+    expect(await code(claimWith(key))).toBe(expected);
+  const workersKey = await caller.newKey({ scopes: ['work'], rateLimitOther: '1/h' });
+  for (let call = 0; call < 3; call++) expect(await code(claimWith(workersKey))).toBe('bad_request');
+});
+
 test('the throttler counts against the same limit as the gate', async () => {
   const subject: LimitSubject = {
     subject: `address:${newAddress()}`,

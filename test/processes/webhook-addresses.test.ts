@@ -29,6 +29,9 @@ describe('a submission whose webhook may not be called is refused', () => {
     ['https://user@example.com/', 'must not have a user name or password'],
     ['https://example.com:0/', 'must not have port 0'],
     ['https://app.localhost/', 'must go to a public address'],
+    [`https://${'a.'.repeat(127)}example/`, 'must not have a host name of more than 253 characters'],
+    [`https://${'語.'.repeat(40)}example/`, 'must not have a host name of more than 253 characters'],
+    [`https://example.com/${'é'.repeat(1_100)}`, 'must not be longer than 2048 bytes'],
     ['https://10.0.0.1/', 'must go to a public address'],
     ['https://169.254.169.254/latest/meta-data', 'must go to a public address'],
     ['https://127.0.0.2/', 'must go to a public address'],
@@ -50,8 +53,8 @@ describe('a submission whose webhook may not be called is refused', () => {
     expect(problem.code).toBe('invalid_query');
     expect(problem.detail).toContain(reason);
     expect(problem.detail).not.toContain('secret');
-    // A user name and port 0 are allowed nowhere.
-    expect(problem.detail.includes('WEBHOOK_ALLOW')).toBe(!/user name|port 0/.test(reason));
+    // A user name, port 0 and a long URL are allowed nowhere.
+    expect(problem.detail.includes('WEBHOOK_ALLOW')).toBe(!/user name|port 0|more|longer/.test(reason));
   });
 });
 

@@ -123,6 +123,15 @@ test.each([
   expect(rows).toEqual([{ host }]);
 });
 
+test('a long host of many different characters does not keep a request from its end', async () => {
+  const characters = Array.from({ length: 2_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('');
+  const [id] = await submitSome(database, 1);
+  await tables.rows('UPDATE request SET webhook_url = $1', [`https://${characters}/`]);
+  expect(await cancel(database, id!, requestErrors.cancelled(0))).toBeDefined();
+  const rows = await tables.rows<{ host: string }>('SELECT host FROM webhook_delivery');
+  expect(rows).toEqual([{ host: characters.slice(0, 255) }]);
+});
+
 test('a batch of finishes writes deliveries only for the runs that still hold their lease', async () => {
   const [lost, ...kept] = [await run(), await run(), await run()];
   for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {

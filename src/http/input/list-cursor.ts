@@ -25,9 +25,14 @@ export function decodeCursor(list: string, cursor: unknown): Cursor {
   if (cursor.slice(0, sumLength) !== checksum(list, text)) throw invalidCursor();
   const { position, query } = read(text);
   if (typeof position !== 'string' || !isStorable(position)) throw invalidCursor();
-  if (typeof query !== 'object' || query === null) throw invalidCursor();
+  if (typeof query !== 'object' || query === null || !Object.values(query).every(isOptionValue))
+    throw invalidCursor();
   return { query, position };
 }
+
+/** The value of an option in a query: a text, or a list of texts if it was given several times. */
+const isOptionValue = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 
 /** A caller that knows how the checksum is made may have made up the rest. */
 function read(text: string): { position?: unknown; query?: unknown } {
