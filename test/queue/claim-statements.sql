@@ -93,6 +93,7 @@ WITH slot AS MATERIALIZED (
     0,
     coalesce(concurrency_override, concurrency)
       - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL)
+      - (SELECT coalesce(sum(slots), 0) FROM slot_grant WHERE slot_grant.model_id = $1::text)
   ) END AS runs
   FROM model
   WHERE id = $1::text
@@ -157,16 +158,25 @@ WITH slot AS MATERIALIZED (
       WHERE worker.uid = wanted.worker_id AND (told <> 'run' OR claims_from > clock_timestamp())
     )
 ), used AS (
-  SELECT count(*) AS runs, count(*) FILTER (WHERE priority >= 0) AS below_high,
-         count(*) FILTER (WHERE priority >= 1) AS below_normal
-  FROM lease JOIN recent_request AS request ON request.id = lease.request_id
-  WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+  SELECT coalesce(sum(runs), 0) AS runs, coalesce(sum(below_high), 0) AS below_high,
+         coalesce(sum(below_normal), 0) AS below_normal
+  FROM (
+    SELECT 1 AS runs, (priority >= 0)::integer AS below_high, (priority >= 1)::integer AS below_normal
+    FROM lease JOIN recent_request AS request ON request.id = lease.request_id
+    WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+    UNION ALL
+    SELECT slots, coalesce(below_high, slots), coalesce(below_normal, slots)
+    FROM slot_grant
+    WHERE model_id = $1::text
+  ) AS part
 ), free AS (
   SELECT least(
            concurrency - used.runs,
            group_concurrency
              - (SELECT count(*) FROM lease JOIN model AS member ON member.id = lease.model_id
                 WHERE member.group_id = $11::text AND worker_id IS NOT NULL)
+             - (SELECT coalesce(sum(slots), 0) FROM slot_grant JOIN model AS member ON member.id = slot_grant.model_id
+                WHERE member.group_id = $11::text)
          ) AS runs,
          greatest(1, concurrency - reserve_high) - used.below_high AS below_high,
          greatest(1, concurrency - reserve_high - reserve_normal) - used.below_normal AS below_normal

@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { ModelsReload } from '../../src/admin/models/models-reload.js';
+import { SlotKeeper } from '../../src/queue/cluster/duties/slot-keeper.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { scrape } from '../support/metrics.js';
 import { keyHeader } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/index.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
 const { service, calls, model } = testQueue({
   models: {
@@ -191,5 +193,29 @@ describe('after a reload', () => {
     await reload({ 'late/a': {}, 'late/b': {} });
     await model.arrived(last);
     expect(model.running).toBe(2);
+  });
+
+  test('running requests count when a group moves to workers, and back', async () => {
+    const groups = { moved: { concurrency: 1 } };
+    const ofNodes = { 'moved/a': { group: 'moved' }, 'moved/b': { group: 'moved' } };
+    const ofWorkers = Object.fromEntries(
+      Object.entries(ofNodes).map(([id, options]) => [id, { ...options, ...pulled }]),
+    );
+    await reload(ofNodes, groups);
+    const first = await occupy('moved/a');
+    await reload(ofWorkers, groups);
+    const second = await calls.submit('moved/b');
+    const worker = new WorkerCalls(service);
+    const claim = { models: ['moved/a', 'moved/b'] };
+    expect((await worker.claim(claim)).status).toBe(204);
+    await model.answer(first);
+    const run = await worker.run(claim);
+    expect(run.request_id).toBe(second);
+    await reload(ofNodes, groups);
+    const third = await calls.submit('moved/a');
+    await service.app.get(SlotKeeper).runOnce();
+    expect(await calls.status(third)).toMatchObject({ status: 'IN_QUEUE' });
+    await worker.output(run);
+    await model.arrived(third);
   });
 });

@@ -304,7 +304,7 @@ test('batches, deliveries and uses of files are read in the days of their reques
 });
 
 test('the pruner reads old days one by one, and payloads in spans', async () => {
-  const old = await droppableDays(counted.database, 2 * dayMs);
+  const old = await droppableDays(counted.database, 2 * dayMs, ['test/model']);
   expect(old.length).toBeGreaterThan(days - 5);
   expect(counted.locks).toBeLessThan(60);
   const emptied: (string | null)[] = [];

@@ -143,6 +143,25 @@ describe('the pruner', () => {
     await prune();
   });
 
+  test.each([
+    ['that another node has', 'NULL'],
+    ['that has left models.yaml for less than a day', `now() - interval '23 hours'`],
+  ])('drops no day while this node does not know a model %s', async (_name, removedAt) => {
+    const kept = await plant(8, 8);
+    await service.query(
+      `INSERT INTO model (id, runner, timeout_ms, attempts, removed_at) VALUES ('test/lasting', 'http', 1000, 1, ${removedAt})`,
+    );
+    await prune();
+    expect(await days()).toContain(dayOf(8));
+    expect(await service.query('SELECT FROM request WHERE id = $1', [kept])).toHaveLength(1);
+    await service.query(
+      `UPDATE model SET removed_at = now() - interval '25 hours' WHERE id = 'test/lasting'`,
+    );
+    await prune();
+    expect(await days()).not.toContain(dayOf(8));
+    await service.query(`DELETE FROM model WHERE id = 'test/lasting'`);
+  });
+
   test('drops a day while a long query reads the table', async () => {
     await plant(9, 9);
     const reader = service.query(`SELECT count(*), pg_sleep(0.5) FROM request`);
@@ -211,6 +230,7 @@ describe('payloads', () => {
     Object.assign(config, { retentionPayloadMs: dayMs });
     await prune().finally(() => Object.assign(config, { retentionPayloadMs: null }));
     expect(await payloads(ids)).toEqual([emptied, kept, kept, kept]);
+    await service.query(`DELETE FROM model WHERE id IN ('test/removed', 'test/away', 'test/newer')`);
   });
 
   test('remain while their request waits or has just ended, and are deleted in a later round', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Subject } from 'rxjs';
 import type { Database } from '../../src/database/database.js';
+import type { ModelsService } from '../../src/models/models.service.js';
 import { appendEvents } from '../../src/queue/runs/queries/append-events.js';
 import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
@@ -17,7 +19,9 @@ import {
   keepFollowedRun,
   takeAbandonedRuns,
 } from '../../src/queue/runs/queries/followed-runs.js';
+import { FollowedRuns } from '../../src/queue/runs/followed-runs.js';
 import { requeue } from '../../src/queue/runs/queries/requeue.js';
+import type { RunExecution } from '../../src/queue/runs/run-execution.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
   claimSome,
@@ -391,6 +395,26 @@ test('a node whose followed run was taken over does not give it up', async () =>
   expect(await keepFollowedRun(here, { ...run, answer: { run: 1 } })).toBe(false);
   expect(await findFollowedRun(there, requestId, 1)).toMatchObject({ start: 1, answer: null });
   expect(await takeAbandonedRuns(there, [run.modelId], [])).toEqual([]);
+});
+
+test('a node forgets its followed run, but not once another node may follow it', async () => {
+  const models = { all: () => [], changes: new Subject<void>() } as unknown as ModelsService;
+  const followed = new FollowedRuns(here, models, undefined as never, undefined as never);
+  for (const isTaken of [false, true]) {
+    await tables.clear();
+    node = await tables.node(here);
+    const first = await runOne(here, node);
+    const { id: requestId, token } = first;
+    const run = { requestId, token, attempt: 1, start: 1, modelId: 'test/model', address: 'http://gpu' };
+    expect(await keepFollowedRun(here, { ...run, answer: null })).toBe(true);
+    if (isTaken) {
+      await requeue(here, returning(first));
+      expect(await claimSome(there, node, 1)).toHaveLength(1);
+    }
+    await followed.forget({ ...run, claimed: first } as unknown as RunExecution);
+    const left = isTaken ? expect.objectContaining({ start: 1 }) : undefined;
+    expect(await findFollowedRun(there, requestId, 1)).toEqual(left);
+  }
 });
 
 test('a run that loses its lease before it is kept is given up', async () => {

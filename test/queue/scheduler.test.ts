@@ -115,6 +115,26 @@ test.each([
   expect(await calls.status(id)).toMatchObject(expected);
 });
 
+test('a request whose claim commits at the end of a long outage goes back to its place', async () => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUnpublished();
+  const { app } = service;
+  const [cluster, runs, rescuer] = [app.get(Cluster), app.get(Runs), app.get(Rescuer)];
+  runs.lostClaimAt = performance.now() - 60_000;
+  await database.transaction(async (query) => {
+    await claimSome({ query } as Database, cluster.nodeId, 1, { modelId });
+    // As after a minute in which commits hung, and no heartbeat succeeded.
+    cluster.beats = 0;
+    await rescuer.runOnce();
+  });
+  await service.query(`UPDATE lease SET started_at = started_at - interval '60 seconds'`);
+  await rescuer.runOnce();
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+  cluster.beats = 100;
+  await rescuer.runOnce();
+  expect(runs.lostClaimAt).toBeUndefined();
+});
+
 test('a cancel that loses the race to a claim checks again and asks the run to stop', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();

@@ -55,6 +55,20 @@ test('after the concurrency is lowered, a node starts no run while the nodes tog
   }
 });
 
+test('runs that workers have begun count until they end', async () => {
+  await tables.rows(
+    `INSERT INTO lease (request_id, token, model_id, worker_id, expires_at, attempt, deadline_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), now(), 1, now() + interval '1 hour'
+     FROM generate_series(1, 3)`,
+    [modelId],
+  );
+  expect(await divide(here, nodes[0])).toMatchObject({ slots: 1, limit: 1, isFair: false });
+  expect(await divide(there, nodes[1])).toMatchObject({ slots: 0, isFair: false });
+  await tables.rows('DELETE FROM lease');
+  expect(await divide(here, nodes[0], 1)).toMatchObject({ slots: 2, isFair: true });
+  expect(await divide(there, nodes[1])).toMatchObject({ slots: 2, isFair: true });
+});
+
 test('two divisions at once never grant a slot twice', async () => {
   // As if the first node had been alone, and now divides while the other does.
   await here.execute('BEGIN');

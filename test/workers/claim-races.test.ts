@@ -19,10 +19,19 @@ beforeAll(async () => {
     [modelId],
   );
 });
-beforeEach(() => tables.clear());
+beforeEach(async () => {
+  await tables.clear();
+  await tables.rows(
+    'UPDATE model SET concurrency = 1, group_id = NULL, group_concurrency = NULL, group_stay_ms = NULL',
+  );
+});
 afterAll(() => tables.drop());
 
-const claimOne = (database: Database, isBounded = true): Promise<ClaimedRun[]> =>
+const claimOne = (
+  database: Database,
+  isBounded = true,
+  more: Partial<Parameters<typeof claimForWorkers>[1]> = {},
+): Promise<ClaimedRun[]> =>
   claimForWorkers(database, {
     modelId,
     floor: null,
@@ -34,6 +43,7 @@ const claimOne = (database: Database, isBounded = true): Promise<ClaimedRun[]> =
     slots: [
       { workerId: randomUUID(), claimId: randomUUID(), claimHash: randomBytes(32), token: randomUUID() },
     ],
+    ...more,
   });
 
 test('claims of two nodes at once never start more than the concurrency', async () => {
@@ -46,6 +56,26 @@ test('claims of two nodes at once never start more than the concurrency', async 
   expect(await claimOne(here, false)).toMatchObject([{ id: first }]);
   await here.execute('COMMIT');
   expect(await other).toEqual([]);
+});
+
+test.each([
+  ['a model', {}],
+  ['a model that reserves slots', { isReserved: true }],
+  ['a model of a group', { groupId: 'gpu' }],
+])('a claim for %s counts the slots that nodes still hold for their runs', async (_name, terms) => {
+  const { groupId = null } = terms as { groupId?: string };
+  await tables.rows(
+    `UPDATE model SET concurrency = $1, group_id = $2::text, group_concurrency = CASE WHEN $2 IS NOT NULL THEN 1 END,
+                      group_stay_ms = CASE WHEN $2 IS NOT NULL THEN 0 END`,
+    [groupId === null ? 1 : 2, groupId],
+  );
+  const [id] = await submitSome(here, 1);
+  const node = await tables.node(here);
+  await tables.rows('INSERT INTO slot_grant (model_id, node_id, slots) VALUES ($1, $2, 1)', [modelId, node]);
+  expect(await claimOne(here, true, terms)).toEqual([]);
+  await tables.rows('UPDATE slot_grant SET slots = 0');
+  expect(await claimOne(here, true, terms)).toMatchObject([{ id }]);
+  await tables.rows('DELETE FROM slot_grant');
 });
 
 test('a lost answer does not release a run that a repeated claim has returned', async () => {

@@ -61,7 +61,7 @@ export class FollowedRuns {
   async forget({ requestId, start, followed, claimed: { token } }: RunExecution): Promise<void> {
     await persist(() =>
       followed === undefined
-        ? forgetFollowedRun(this.database, { requestId, start })
+        ? forgetFollowedRun(this.database, { requestId, start, token })
         : giveUpFollowedRun(this.database, { requestId, start: followed.start, token }),
     );
   }

@@ -27,8 +27,8 @@ export class SlotKeeper extends Duty {
     super();
     cluster.changes.subscribe(() => this.divideAgain());
     models.changes.subscribe(() => this.divideAgain());
-    events.subscribe(({ circuits = [] }) => {
-      if (circuits.length > 0 && cluster.hasPeers) this.divideAgain();
+    events.subscribe(({ circuits = [], missed }) => {
+      if ((circuits.length > 0 || missed === true) && cluster.hasPeers) this.divideAgain();
     });
   }
 

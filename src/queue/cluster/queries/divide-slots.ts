@@ -27,12 +27,13 @@ export interface SlotGrant {
  *   them at every instant, and a claim needs no count. A node that found a model away leaves it to the others, and so
  *   does a drained node. Of a model that is not in its file, or has another group there, a node keeps only what runs.
  *   All slots of a group and its models go to one node, because the loaded model and the longest wait are known there.
- *   What other nodes hold of the group's models counts against the group.
+ *   What other nodes hold of the group's models counts against the group. A model that workers ran until now counts
+ *   their runs.
  * Race: a first statement locks the rows of `model` in one order, also those of models in the same groups; the second
  *   then sees every grant committed before. The grants never exceed the limit: a node gives up only slots that it does
  *   not use, and takes only free ones. After the limit was lowered, the runs in progress may exceed it. Until enough of
  *   them have ended, none starts anywhere, also where fewer run than the node's part.
- * Index: model_pkey, slot_grant_pkey.
+ * Index: model_pkey, slot_grant_pkey, lease_of_workers.
  */
 const lockModels = statement('lock_models')`
 SELECT id, coalesce(concurrency_override, concurrency, 0) AS concurrency, slot_round AS round,
@@ -43,10 +44,14 @@ WHERE id = ANY ($1::text[]) OR group_id IN (SELECT group_id FROM model WHERE id 
 ORDER BY id FOR UPDATE`;
 
 const readGrants = statement('read_grants')`SELECT model_id AS "modelId",
-       coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others,
-       coalesce(sum(coalesce(below_high, slots)) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS "belowHigh",
-       coalesce(sum(coalesce(below_normal, slots)) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS "belowNormal"
-FROM slot_grant
+       coalesce(sum(slots) FILTER (WHERE node_id IS DISTINCT FROM $2::uuid), 0)::integer AS others,
+       coalesce(sum(coalesce(below_high, slots)) FILTER (WHERE node_id IS DISTINCT FROM $2::uuid), 0)::integer AS "belowHigh",
+       coalesce(sum(coalesce(below_normal, slots)) FILTER (WHERE node_id IS DISTINCT FROM $2::uuid), 0)::integer AS "belowNormal"
+FROM (
+  SELECT model_id, node_id, slots, below_high, below_normal FROM slot_grant
+  UNION ALL
+  SELECT model_id, NULL, 1, NULL, NULL FROM lease WHERE worker_id IS NOT NULL
+) AS part
 WHERE model_id = ANY ($1::text[])
 GROUP BY model_id`;
 
@@ -87,7 +92,7 @@ interface ModelRow extends Reserve {
   groupConcurrency: number | null;
 }
 
-/** The slots of a model that other nodes have. */
+/** The slots of a model that other nodes and workers have. */
 interface OtherGrants {
   modelId: string;
   others: number;

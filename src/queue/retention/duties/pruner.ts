@@ -56,7 +56,8 @@ export class Pruner extends Duty {
   }
 
   private async dropOldDays(): Promise<void> {
-    for (const day of await droppableDays(this.database, this.retention.longestMs())) {
+    const served = this.models.all().map(({ id }) => id);
+    for (const day of await droppableDays(this.database, this.retention.longestMs(), served)) {
       // PostgreSQL detaches one partition of a table after the other.
       if (!(await dropDay(this.database, day))) break;
     }

@@ -3,12 +3,21 @@ import type { Database } from '../../../database/database.js';
 import { type DaySpan, statementOfDays, statementOfSpan } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
 
+/**
+ * SQL: `models.yaml` has had the model no longer for a day. One that is missing for less time may be back soon, with a
+ * retention of its own, or another node knows it already.
+ */
+const isGone = `coalesce(removed_at < clock_timestamp() - interval '1 day', false)`;
+
 /*
  * Purpose: finds days older than the retention without a request that waits or runs. A retention may begin before
- *   1970, and no id has such a time.
+ *   1970, and no id has such a time. There are none while this node's file lacks a model that is not gone, because its
+ *   retention may be longer.
  * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
- *   of them. One that ends after this statement is found by the next one.
- * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
+ *   of them. One that ends after this statement is found by the next one. A reload writes the table before the node
+ *   uses its file.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed, and model has a
+ *   row for each model.
  */
 const oldStatement = statement('old_days')`WITH day AS (
   SELECT right(relname, 8) AS day,
@@ -24,6 +33,7 @@ WHERE bound < uuid_at(greatest('epoch', clock_timestamp() - $1::float8 * interva
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
+  AND NOT EXISTS (SELECT FROM model WHERE id <> ALL ($2::text[]) AND NOT ${isGone})
 ORDER BY day`;
 
 /*
@@ -38,11 +48,16 @@ WHERE ${within('id')} AND completed_at >= clock_timestamp() - $1::float8 * inter
 LIMIT 1`,
 );
 
-/** Returns days as `YYYYMMDD`, by the time in the ids, in UTC. */
-export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
+/** Returns days as `YYYYMMDD`, by the time in the ids, in UTC. `served`: the models of this node's file. */
+export async function droppableDays(
+  database: Database,
+  retentionMs: number,
+  served: readonly string[],
+): Promise<string[]> {
   const days: string[] = [];
   for (const { day, first } of await database.query<{ day: string; first: string }>(oldStatement, [
     retentionMs,
+    served,
   ])) {
     const late = await database.query(lateEndStatement(first), [retentionMs]);
     if (late.length === 0) days.push(day);
@@ -115,13 +130,11 @@ function ignoreDetached(error: unknown): void {
 }
 
 /*
- * Purpose: reads the models that `models.yaml` has had no longer for a day: their requests are still there. A model that
- *   is missing for less time may be back soon, with a retention of its own, or another node knows it already.
+ * Purpose: reads the models that are gone: their requests are still there.
  * Race: none: a model that is added meanwhile has no old requests.
  * Index: none. The table has a row for each model.
  */
-const removedModelsStatement = statement('removed_models')`SELECT id FROM model
-WHERE removed_at < clock_timestamp() - interval '1 day'`;
+const removedModelsStatement = statement('removed_models')`SELECT id FROM model WHERE ${isGone}`;
 
 export async function removedModelIds(database: Database): Promise<string[]> {
   return (await database.query<{ id: string }>(removedModelsStatement)).map(({ id }) => id);

@@ -25,6 +25,12 @@ import { WorkerEnds } from '../../workers/worker-ends.js';
 const beatsBeforeRescue = { nodes: 3, workers: 10 };
 
 /**
+ * A claim that failed is looked for until this node has sent as many heartbeats in a row, about 20 s: a commit that
+ * hangs in an outage becomes visible only after it, however long that lasts.
+ */
+const beatsOfLostClaim = 14;
+
+/**
  * Requeues the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and requeues runs
  * that never began: their claim was committed, but its answer was lost.
  */
@@ -155,6 +161,7 @@ export class Rescuer extends Duty {
     }
     // A later round sees leases that are too young to be read now.
     const isNewest = this.runs.lostClaimAt === suspectedAt;
-    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.lostClaimAt = undefined;
+    const isOver = performance.now() - suspectedAt > 20_000 && this.cluster.beats >= beatsOfLostClaim;
+    if (isNewest && isOver) this.runs.lostClaimAt = undefined;
   }
 }

@@ -113,15 +113,23 @@ export function takeAbandonedRuns(
   return database.query<Abandoned>(takeStatement, [modelIds, inProgress]);
 }
 
-/* Purpose: forgets a run that its server has cancelled. Race: none; the row is not used any more. Index: its primary key. */
+/*
+ * Purpose: forgets a run that its server does not have, or has cancelled.
+ * Race: a run forgets its own row only with its lease, because the next start may follow the run by then. A row of a
+ *   run that was cancelled is not used any more.
+ * Index: followed_run_pkey, lease_pkey.
+ */
 const forgetStatement = statement('forget_followed_run')`
-DELETE FROM followed_run WHERE request_id = $1::uuid AND start = $2::integer`;
+DELETE FROM followed_run
+WHERE request_id = $1::uuid AND start = $2::integer
+  AND ($3::uuid IS NULL OR EXISTS (SELECT FROM lease WHERE request_id = $1::uuid AND token = $3::uuid))`;
 
+/** `token`: that of the run's own lease; undefined: the run was cancelled. */
 export async function forgetFollowedRun(
   database: Database,
-  { requestId, start }: Pick<Abandoned, 'requestId' | 'start'>,
+  { requestId, start, token }: Pick<Keep, 'requestId' | 'start'> & { token?: string },
 ): Promise<void> {
-  await database.query(forgetStatement, [requestId, start]);
+  await database.query(forgetStatement, [requestId, start, token]);
 }
 
 /*

@@ -33,8 +33,10 @@ export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
  *   stop.
  * Race: that of `startFirst`. A bound counts the existing leases: a lock on the model's row, in the statement before,
  *   keeps others from adding any between this snapshot and its commit. For a group, the rows of all its models are
- *   locked. Nothing starts if the model has another group by now.
- * Index: those of `startFirst`; lease_by_claim, worker_pkey, api_key_pkey; lease_of_workers counts the runs, if there is a bound.
+ *   locked. Nothing starts if the model has another group by now. A model that nodes ran until now counts the slots
+ *   that they still hold for their runs.
+ * Index: those of `startFirst`; lease_by_claim, worker_pkey, api_key_pkey. If there is a bound, lease_of_workers and
+ *   slot_grant_pkey count the runs.
  */
 const claimOf = (
   name: string,
@@ -80,6 +82,7 @@ const claimStatement = claimOf('claim_for_workers', {
     0,
     coalesce(concurrency_override, concurrency)
       - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL)
+      - (SELECT coalesce(sum(slots), 0) FROM slot_grant WHERE slot_grant.model_id = $1::text)
   ) END AS runs
   FROM model
   WHERE id = $1::text
@@ -94,16 +97,25 @@ const claimStatement = claimOf('claim_for_workers', {
  */
 const claimSharedStatement = claimOf('claim_shared_for_workers', {
   room: `used AS (
-  SELECT count(*) AS runs, count(*) FILTER (WHERE priority >= 0) AS below_high,
-         count(*) FILTER (WHERE priority >= 1) AS below_normal
-  FROM lease JOIN recent_request AS request ON request.id = lease.request_id
-  WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+  SELECT coalesce(sum(runs), 0) AS runs, coalesce(sum(below_high), 0) AS below_high,
+         coalesce(sum(below_normal), 0) AS below_normal
+  FROM (
+    SELECT 1 AS runs, (priority >= 0)::integer AS below_high, (priority >= 1)::integer AS below_normal
+    FROM lease JOIN recent_request AS request ON request.id = lease.request_id
+    WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+    UNION ALL
+    SELECT slots, coalesce(below_high, slots), coalesce(below_normal, slots)
+    FROM slot_grant
+    WHERE model_id = $1::text
+  ) AS part
 ), free AS (
   SELECT least(
            concurrency - used.runs,
            group_concurrency
              - (SELECT count(*) FROM lease JOIN model AS member ON member.id = lease.model_id
                 WHERE member.group_id = $11::text AND worker_id IS NOT NULL)
+             - (SELECT coalesce(sum(slots), 0) FROM slot_grant JOIN model AS member ON member.id = slot_grant.model_id
+                WHERE member.group_id = $11::text)
          ) AS runs,
          greatest(1, concurrency - reserve_high) - used.below_high AS below_high,
          greatest(1, concurrency - reserve_high - reserve_normal) - used.below_normal AS below_normal
