@@ -44,11 +44,11 @@ function connectTo(): Socket {
 }
 
 /** Sends the head of a submission and `sent` bytes of its body. */
-function stalled(length: number, sent = 0): Socket {
+function stalled(length: number, { sent = 0, fields = '' } = {}): Socket {
   const socket = connectTo();
   socket.write(
     `POST /v1/queue/demo/text/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Key ${service.key}\r\n` +
-      `Content-Length: ${length}\r\n\r\n${'x'.repeat(sent)}`,
+      `${fields}Content-Length: ${length}\r\n\r\n${'x'.repeat(sent)}`,
   );
   return socket;
 }
@@ -86,13 +86,21 @@ describe('bodies', () => {
     expect(await verdict(echoGzipped(text.repeat(6)))).toEqual([429, 'caller_busy']);
   });
 
+  it.each([
+    ['gzip', 64 * 1024],
+    ['br', 4 * 1024 ** 2],
+  ])('are charged with the memory of their decoder: %s', async (encoding, bytes) => {
+    stalled(100, { fields: `Content-Encoding: ${encoding}\r\n` });
+    await until(() => allowances.inUse('bytes') === bytes, { explain: () => allowances.inUse('bytes') });
+  });
+
   it('that decompress to more than a hundred times their sent size are refused', async () => {
     expect(await verdict(echoGzipped('x'.repeat(3 * 1024 ** 2)))).toEqual([413, 'too_large']);
   });
 
   it('that arrive too slowly are answered 408, and their connection is closed', async () => {
     Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
-    const text = await textOf(stalled(1_000, 3));
+    const text = await textOf(stalled(1_000, { sent: 3 }));
     expect(text).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
     expect(allowances.inUse('bytes')).toBe(0);
   });
