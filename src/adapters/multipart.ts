@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { DomainError } from '../errors/domain-error.js';
+import { uploadBytes } from '../files/stores/spool.js';
 import { askForBody } from '../http/body-reader.js';
 import { chargesOf } from '../http/charges.js';
 import { slowBody, tooSlow } from '../http/slow-body.js';
@@ -23,8 +24,6 @@ export interface Form<Stored> {
 const limits = { fieldSize: 1024 ** 2, fields: 200, files: 16 };
 /** Bytes of all fields together, with their names. */
 const maxFieldBytes = 2 * 1024 ** 2;
-/** Bytes that a form has in memory at a time, besides its fields. */
-const transferBytes = 128 * 1024;
 
 /** Returns whether the body is a form, by its Content-Type. */
 const isForm = ({ headers }: IncomingMessage): boolean =>
@@ -37,7 +36,8 @@ export async function readForm<Stored>(
   store: (file: ComingFile) => Promise<Stored>,
 ): Promise<Form<Stored>> {
   const parser = parserFor(request);
-  chargesOf(request)?.take('bytes', transferBytes);
+  // The fields are charged as they come.
+  chargesOf(request)?.take('bytes', uploadBytes);
   askForBody(request, response);
   const form: Form<Stored> = { fields: [], files: [] };
   const storing: Promise<void>[] = [];

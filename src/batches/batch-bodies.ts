@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 import { Files } from '../files/files.js';
+import { uploadBytes } from '../files/stores/spool.js';
 import { bodyOfUpload } from '../files/upload-body.js';
 import { BodyReader } from '../http/body-reader.js';
 import { chargesOf } from '../http/charges.js';
@@ -14,9 +15,6 @@ import type { NewBatch } from './batch.js';
 import { unknownInput } from './batches.js';
 import { NewBatchDto, NewBatchQuery } from './dto/batches.dto.js';
 import { ownFormat } from './own-lines.js';
-
-/** Bytes of a body of lines that are in memory at a time. */
-const transferBytes = 128 * 1024;
 
 /** Reads what a batch is made of: a JSON object, or the lines themselves. */
 @Injectable()
@@ -40,7 +38,7 @@ export class BatchBodies {
       const detail = 'Lines are stored as they are sent. Send them without a Content-Encoding.';
       throw new DomainError('unsupported_encoding', detail);
     }
-    chargesOf(request)?.take('bytes', transferBytes);
+    chargesOf(request)?.take('bytes', uploadBytes);
     const lines = this.whileAllowed(request, bodyOfUpload(request, response));
     return { ...termsOf(options), input: { lines, announcedBytes: Number(length) } };
   }

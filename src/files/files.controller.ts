@@ -11,7 +11,8 @@ import { type InitiatedUploadDto, NewUploadDto, type StoredFileDto } from './dto
 import { Files } from './files.js';
 import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
 import { MayUpload } from './may-upload.js';
-import { sendFile, transferBytes } from './send-file.js';
+import { sendFile } from './send-file.js';
+import { uploadBytes } from './stores/spool.js';
 import { giveUpUpload } from './upload-body.js';
 import { Uploads } from './uploads.js';
 
@@ -44,7 +45,7 @@ export class FilesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
-    chargesOf(request)?.take('bytes', transferBytes);
+    chargesOf(request)?.take('bytes', uploadBytes);
     const begun = await this.uploads.begin(fileId, query, request);
     askForBody(request, response);
     const stored = await this.uploads.receive(begun, request, () => giveUpUpload(request, response));

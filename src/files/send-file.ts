@@ -9,11 +9,9 @@ import { dispositionOf } from './file-name.js';
 import type { Files } from './files.js';
 import { freeMemory } from './free-memory.js';
 import type { StoredFile } from './queries/find-files.js';
+import { downloadBytes } from './stores/file-store.js';
 
 const log = new Logger('Files');
-
-/** Bytes that an upload or a download has in memory at a time. */
-export const transferBytes = 128 * 1024;
 
 /** Whatever a file holds, it runs nothing, loads nothing from elsewhere, and is shown in no frame. */
 const policy =
@@ -42,7 +40,7 @@ export async function sendFile(
   const range = selection.status === 206 ? selection.range : { start: 0, end: size - 1 };
   const length = range.end - range.start + 1;
   const isRead = method === 'GET' && selection.status !== 304 && length > 0;
-  if (isRead) chargesOf(request)?.take('bytes', transferBytes);
+  if (isRead) chargesOf(request)?.take('bytes', downloadBytes);
   // Read before the head is sent, so that a failure can still be answered.
   const bytes = isRead ? await files.read(file, range) : undefined;
   response.statusCode = selection.status;

@@ -10,11 +10,22 @@ import { Pieces } from '../tools/pieces.js';
 import { chargesOf } from './charges.js';
 import { slowBody, tooSlow } from './slow-body.js';
 
-const decoders = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+interface Decoding {
+  create: () => Transform;
+  /** Bytes that the decoder has in memory. */
+  bytes: number;
+}
+
+/** A window of 32 KiB, the decoder's tables, and its next output. */
+const ofZlib = 64 * 1024;
+/** Tables of 2.6 MB at most, which a short body can ask for, and a window that grows with the output. */
+const ofBrotli = 4 * 1024 ** 2;
+
+const decodings = new Map<string, Decoding>([
+  ['gzip', { create: createGunzip, bytes: ofZlib }],
+  ['x-gzip', { create: createGunzip, bytes: ofZlib }],
+  ['deflate', { create: createInflate, bytes: ofZlib }],
+  ['br', { create: createBrotliDecompress, bytes: ofBrotli }],
 ]);
 
 const unsupported = 'The body must be plain or encoded with gzip, deflate or br.';
@@ -92,14 +103,17 @@ interface BodyBounds {
 }
 
 async function decoded(request: IncomingMessage, coding: string, bounds: BodyBounds): Promise<Buffer> {
-  const decoder = decoders.get(coding)?.();
-  if (decoder === undefined) throw new DomainError('unsupported_encoding', unsupported);
+  const decoding = decodings.get(coding);
+  if (decoding === undefined) throw new DomainError('unsupported_encoding', unsupported);
+  const held = chargesOf(request)?.take('bytes', decoding.bytes);
+  const decoder = decoding.create();
   request.pipe(decoder);
   try {
     return await collect(request, decoder, bounds);
   } finally {
     request.unpipe(decoder);
     decoder.destroy();
+    held?.release();
   }
 }
 
@@ -115,6 +129,8 @@ function collect(
     let received = 0;
     const onReceived = (chunk: Buffer): void => {
       received += chunk.length;
+      // A decoder may yield nothing for as long as it gets bytes.
+      if (received > maxBytes) fail(tooLarge(maxBytes));
     };
     if (source !== request) request.on('data', onReceived);
     const onData = (chunk: Buffer): void => {

@@ -17,6 +17,8 @@ import { Progress, shippedPace } from './progress.js';
 
 /** Calls that may wait on one connection behind the one that is being answered (HTTP pipelining). */
 const maxPipelined = 100;
+/** No call waits behind calls whose heads have this many characters together. */
+const maxPipelinedLength = 32 * 1024;
 /** After this many calls beyond those, the connection is closed at once. */
 const maxIgnored = 500;
 /** Descriptors that are kept for the database, models, webhooks and files. */
@@ -37,6 +39,8 @@ class Connection {
   /** The request that was answered last. */
   private answered: IncomingMessage | undefined;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
+  /** Characters of the heads of those calls. */
+  waitingLength = 0;
   ignored = 0;
   readonly arriving = new Progress();
   readonly leaving = new Progress();
@@ -143,8 +147,10 @@ export class HttpConnections implements OnModuleDestroy {
     const own = (socket[connection] ??= this.open(socket));
     const { current } = own;
     if (current === undefined) return this.serve(next, own, request, response);
-    if (own.ignored > 0 || own.waiting.length >= maxPipelined) return this.ignore(socket, own);
+    const isFull = own.waiting.length >= maxPipelined || own.waitingLength >= maxPipelinedLength;
+    if (own.ignored > 0 || isFull) return this.ignore(request, own);
     own.waiting.push([request, response]);
+    own.waitingLength += lengthOfHead(request);
     if (own.waiting.length === 1) current.response.on('close', () => this.serveNext(next, socket, own));
   }
 
@@ -160,6 +166,7 @@ export class HttpConnections implements OnModuleDestroy {
     const following = own.waiting.shift();
     if (following === undefined) return;
     const [request, response] = following;
+    own.waitingLength -= lengthOfHead(request);
     if (own.waiting.length > 0) response.on('close', () => this.serveNext(next, socket, own));
     this.serve(next, own, request, response);
   }
@@ -222,14 +229,17 @@ export class HttpConnections implements OnModuleDestroy {
   }
 
   /** Answers the calls that wait, then closes the connection. The client sends the other calls again. */
-  private ignore(socket: ServedSocket, own: Connection): void {
+  private ignore(request: IncomingMessage, own: Connection): void {
+    const { socket } = request;
     if (own.ignored === 0) {
       this.closed.pipelined++;
       closeWithoutStacks(socket);
-      this.warn('pipelined', `a client pipelined more than ${maxPipelined} calls on a connection`);
+      this.warn('pipelined', 'a client pipelined too much on a connection');
       own.waiting.at(-1)?.[1].setHeader('Connection', 'close');
     }
     own.ignored++;
+    // Node keeps the request until the connection closes.
+    Object.assign(request, { url: '', rawHeaders: [], headers: {} });
     if (own.ignored > maxIgnored) socket.destroy();
   }
 
@@ -292,6 +302,10 @@ export class HttpConnections implements OnModuleDestroy {
       this.log.warn(`${message}${times > 1 ? `; ${times} times in the last minute` : ''}`),
     );
   }
+}
+
+function lengthOfHead({ url, rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, url!.length);
 }
 
 /** Returns whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */

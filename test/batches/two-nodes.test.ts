@@ -7,11 +7,14 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { Config } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
+import { newId } from '../../src/database/new-id.js';
 import { NotifyChannel } from '../../src/database/notify-channel.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { leaseBatch, LeaseLost, renewBatch, startBatch } from '../../src/batches/queries/drive.js';
+import { insertBatch } from '../../src/batches/queries/write-batches.js';
 import { recordLines, recordSegment } from '../../src/batches/queries/lines.js';
+import { newBatch } from '../support/batch-rows.js';
 import { BatchCalls, type BatchView, inputLines } from '../support/batch-calls.js';
 import { startS3, type TestS3 } from '../support/s3-server.js';
 import { testNodes } from '../support/test-nodes.js';
@@ -64,6 +67,28 @@ test('a driver whose lease was taken over changes nothing any more', async () =>
   await expect(recordLines(database, next, [line], { from: 0, to: 10 })).rejects.toThrow(LeaseLost);
   await batches.cancel(id);
   await expect(recordLines(database, next, [line], { from: 10, to: 20 })).rejects.toThrow(LeaseLost);
+});
+
+test('a batch of another key is driven before more batches of a key that has one driven', async () => {
+  const { service } = await start({ role: 'api' });
+  const database = service.app.get(Database);
+  const insert = async (key: string): Promise<string> => {
+    const id = newId();
+    await insertBatch(database, newBatch(id, key));
+    return id;
+  };
+  const [busy, other] = [randomUUID(), randomUUID()];
+  const ofBusy = [await insert(busy), await insert(busy), await insert(busy)];
+  const ofOther = [await insert(other), await insert(other)];
+  const next = async (): Promise<string | undefined> => (await leaseBatch(database, randomUUID()))?.id;
+  const leased = [await next(), await next(), await next(), await next()];
+  expect(leased).toEqual([ofBusy[0], ofOther[0], ofBusy[1], ofOther[1]]);
+  // A lease that has run out counts no more.
+  await service.query(`UPDATE batch SET leased_until = now() - interval '1 second' WHERE api_key_id = $1`, [
+    other,
+  ]);
+  expect(await next()).toBe(ofOther[0]);
+  expect([await next(), await next(), await next()]).toEqual([ofOther[1], ofBusy[2], undefined]);
 });
 
 test('a batch on S3 continues on another node and ends with a webhook', async () => {

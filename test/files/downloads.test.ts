@@ -1,5 +1,7 @@
 import { readdirSync, readlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { Allowances } from '../../src/allowances/allowances.js';
+import { Files } from '../../src/files/files.js';
 import { startTestService, until, type TestService } from '../support/index.js';
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
@@ -35,6 +37,19 @@ test('a file is sent whole, with its type, length and SHA-256, and in a sandbox'
   });
   expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';.*; sandbox$/);
   expect(answer.headers.get('x-request-id')).toBeTruthy();
+});
+
+test('a download is charged for what it has in memory: a chunk that is sent, and one that is read ahead', async () => {
+  const large = await files.store(someBytes(500_000));
+  const charged = jest.spyOn(service.app.get(Allowances), 'take');
+  expect(await files.bytes(large)).toHaveLength(500_000);
+  const ofDownload = charged.mock.calls.map(([, resource, amount]) => ({ resource, amount }));
+  charged.mockRestore();
+  expect(ofDownload).toEqual([{ resource: 'bytes', amount: expect.any(Number) }]);
+  const lengths: number[] = [];
+  for await (const chunk of await (await service.app.get(Files).named(large))!.read())
+    lengths.push((chunk as Buffer).length);
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(ofDownload[0]!.amount / 2);
 });
 
 test('HEAD returns the same headers, without the bytes', async () => {

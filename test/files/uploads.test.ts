@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { Allowances } from '../../src/allowances/allowances.js';
 import { Clock } from '../../src/database/clock.js';
+import { DiskSpace } from '../../src/files/disk-space.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
 import { startTestService, type TestService, until } from '../support/index.js';
@@ -235,6 +237,19 @@ describe('bytes that are not as announced', () => {
       expect(said).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
     });
   });
+});
+
+test('an upload is charged for what it has in memory: a block that is written, and the next one', async () => {
+  const [space, allowances] = [service.app.get(DiskSpace), service.app.get(Allowances)];
+  const written = jest.spyOn(space, 'take');
+  const charged = jest.spyOn(allowances, 'take');
+  await files.store(someBytes(maxFileBytes));
+  const ofUpload = charged.mock.calls.flatMap(([, resource, amount]) =>
+    resource === 'bytes' ? [amount] : [],
+  );
+  expect(ofUpload).toHaveLength(1);
+  expect(Math.max(...written.mock.calls.map(([bytes]) => bytes))).toBeLessThanOrEqual(ofUpload[0]! / 2);
+  for (const spy of [written, charged]) spy.mockRestore();
 });
 
 test('a hundred uploads at once are all whole', async () => {

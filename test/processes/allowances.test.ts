@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Allowances } from '../../src/allowances/allowances.js';
@@ -43,11 +44,11 @@ function connectTo(): Socket {
 }
 
 /** Sends the head of a submission and `sent` bytes of its body. */
-function stalled(length: number, sent = 0): Socket {
+function stalled(length: number, { sent = 0, fields = '' } = {}): Socket {
   const socket = connectTo();
   socket.write(
     `POST /v1/queue/demo/text/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Key ${service.key}\r\n` +
-      `Content-Length: ${length}\r\n\r\n${'x'.repeat(sent)}`,
+      `${fields}Content-Length: ${length}\r\n\r\n${'x'.repeat(sent)}`,
   );
   return socket;
 }
@@ -85,13 +86,21 @@ describe('bodies', () => {
     expect(await verdict(echoGzipped(text.repeat(6)))).toEqual([429, 'caller_busy']);
   });
 
+  it.each([
+    ['gzip', 64 * 1024],
+    ['br', 4 * 1024 ** 2],
+  ])('are charged with the memory of their decoder: %s', async (encoding, bytes) => {
+    stalled(100, { fields: `Content-Encoding: ${encoding}\r\n` });
+    await until(() => allowances.inUse('bytes') === bytes, { explain: () => allowances.inUse('bytes') });
+  });
+
   it('that decompress to more than a hundred times their sent size are refused', async () => {
     expect(await verdict(echoGzipped('x'.repeat(3 * 1024 ** 2)))).toEqual([413, 'too_large']);
   });
 
   it('that arrive too slowly are answered 408, and their connection is closed', async () => {
     Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
-    const text = await textOf(stalled(1_000, 3));
+    const text = await textOf(stalled(1_000, { sent: 3 }));
     expect(text).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
     expect(allowances.inUse('bytes')).toBe(0);
   });
@@ -252,6 +261,35 @@ describe('calls that are pipelined on a connection', () => {
     socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(300));
     expect(statuses(await textOf(socket))).toBe(101);
     expect(connections.closed.pipelined).toBe(1);
+  });
+
+  it('wait behind at most 32 KiB of heads', async () => {
+    const waiting = await service.submit('demo/text/echo?delay=1h', {});
+    const { request_id: id } = (await waiting.json()) as { request_id: string };
+    const before = connections.closed.pipelined;
+    const socket = connectTo();
+    socket.write(`GET /v1/queue/requests/${id}/status/stream HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(socket, 'data');
+    const requests: IncomingMessage[] = [];
+    service.app.getHttpServer().on('request', (request) => requests.push(request));
+    socket.write(`GET /x HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(12_000)}\r\n\r\n`.repeat(4));
+    await until(() => connections.closed.pipelined > before, { message: 'the connection is to be closed' });
+    // Node keeps a call that is not answered until the connection closes, but its head is dropped.
+    expect(requests.map(({ rawHeaders }) => rawHeaders.length)).toEqual([4, 4, 4, 0]);
+  });
+
+  it('are answered behind heads of 32 KiB once those have been answered', async () => {
+    const socket = connectTo();
+    const long = `GET /health/live HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(12_000)}\r\n`;
+    for (let answered = 0; answered < 9; answered += 3) {
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.write(`${long}\r\n`.repeat(3));
+      await until(() => statuses(text) === 3, { message: 'three calls are answered' });
+      socket.removeAllListeners('data');
+    }
+    socket.write(`${long}Connection: close\r\n\r\n`);
+    expect(statuses(await textOf(socket))).toBe(1);
   });
 });
 

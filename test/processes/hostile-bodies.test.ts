@@ -169,6 +169,17 @@ describe('an encoded body', () => {
     expectRefusal(answer, status, codes[status]);
     if (status === 415) expect(answer.fields).toMatch(/^accept-encoding: .*\bgzip\b/im);
   });
+
+  test.each<[string, string, Buffer, Buffer]>([
+    ['a gzip comment', 'gzip', Buffer.of(31, 139, 8, 16, 0, 0, 0, 0, 0, 3), Buffer.from('a')],
+    ['empty blocks', 'deflate', Buffer.of(0x78, 1), Buffer.of(0, 0, 0, 255, 255)],
+  ])('that yields nothing is refused beyond the limit of bytes: %s', async (_name, encoding, start, part) => {
+    const sent = Buffer.concat([start, Buffer.alloc(2 * maxBodyBytes, part)]);
+    const fields = ['Transfer-Encoding: chunked', `Content-Encoding: ${encoding}`];
+    const size = `${sent.length.toString(16)}\r\n`;
+    const answer = await send(service, head(service, fields), size, sent, '\r\n0\r\n\r\n');
+    expectRefusal(answer, 413, 'body_too_large');
+  });
 });
 
 describe('a body', () => {

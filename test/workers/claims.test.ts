@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { brotliCompressSync } from 'node:zlib';
+import { Allowances } from '../../src/allowances/allowances.js';
 import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
@@ -53,6 +55,27 @@ describe('a claim', () => {
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'IN_PROGRESS', attempt: 1 });
     expect((await worker.output(run, { image: 1 })).status).toBe(200);
     expect(await (await calls.response(ids[0]!)).json()).toEqual({ image: 1 });
+  });
+
+  test('that waits holds nothing of what decompressed its body', async () => {
+    const allowances = service.app.get(Allowances);
+    const taken = jest.spyOn(allowances, 'take');
+    const waiting = worker.call('POST', 'claims', {
+      body: brotliCompressSync(
+        JSON.stringify({
+          claim_id: randomUUID(),
+          worker: { id: worker.id },
+          models: [{ model_id: 'test/pulled' }],
+        }),
+      ),
+      headers: { prefer: 'wait=20', 'content-encoding': 'br' },
+    });
+    await until(() => allowances.inUse('workerCalls') === 1, { message: 'the claim waits' });
+    expect(taken).toHaveBeenCalledWith(expect.any(String), 'bytes', 4 * 1024 ** 2);
+    taken.mockRestore();
+    expect(allowances.inUse('bytes')).toBe(0);
+    await calls.submitAll(1, 'test/pulled');
+    expect((await waiting).status).toBe(200);
   });
 
   test('returns the key name, tags and priority of a request, also when it is repeated', async () => {

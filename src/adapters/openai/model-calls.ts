@@ -7,7 +7,8 @@ import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { Files } from '../../files/files.js';
-import { fileBody, transferBytes } from '../../files/send-file.js';
+import { fileBody } from '../../files/send-file.js';
+import { downloadBytes } from '../../files/stores/file-store.js';
 import { Uploads, type UploadedFile } from '../../files/uploads.js';
 import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
@@ -240,7 +241,7 @@ export class ModelCalls {
     const found = url === undefined ? undefined : await this.files.named(url);
     if (found !== undefined) {
       const { contentType, size } = found.file;
-      chargesOf(request)?.take('bytes', transferBytes);
+      chargesOf(request)?.take('bytes', downloadBytes);
       const bytes = await found.read();
       return () => {
         this.watch.bind(response);

@@ -31,17 +31,22 @@ export interface LeasedBatch {
 }
 
 /*
- * Purpose: gives the batch that is due first to this node.
+ * Purpose: gives a batch that is due to this node: of the keys with the fewest leased batches, the one due first.
  * Race: SKIP LOCKED and the new token give it to one driver. A driver that was silent for too long finds its token gone.
+ *   Two drivers at once may both take batches of one key.
  * Index: batch_open; there are few rows.
  */
-const leaseStatement = statement('lease_batch')`UPDATE batch
+const leaseStatement = statement('lease_batch')`WITH leased AS MATERIALIZED (
+  SELECT api_key_id FROM batch WHERE ended_at IS NULL AND leased_until >= clock_timestamp()
+)
+UPDATE batch
 SET leased_by = $1::uuid, lease_token = $2::uuid, leased_until = clock_timestamp() + interval '${leaseLife}'
 WHERE id = (
   SELECT id FROM batch
   WHERE ended_at IS NULL AND due_at <= clock_timestamp() AND ($3::boolean OR status <> 'validating')
     AND (leased_until IS NULL OR leased_until < clock_timestamp())
-  ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+  ORDER BY (SELECT count(*) FROM leased WHERE leased.api_key_id = batch.api_key_id), due_at
+  LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 RETURNING id, lease_token AS token, api_key_id AS "keyId", status, format, metadata, model_id AS "modelId", tag,
           priority AS rank, input_file_id AS "inputFileId", base_url AS "baseUrl", total, read_lines AS "readLines",

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ByteRange, FileStore, Received, Written } from './file-store.js';
+import { type ByteRange, downloadBytes, type FileStore, type Received, type Written } from './file-store.js';
 import { onDisk, storageError } from './storage-error.js';
-
-const chunkBytes = 256 * 1024;
 
 /**
  * Keeps files in a folder, which several nodes may share. Its marker distinguishes it from another folder and from one
@@ -57,7 +55,7 @@ export class DiskStore implements FileStore {
 
   async read(name: string, { start, end }: ByteRange): Promise<Readable | undefined> {
     const file = await open(join(this.root, name)).catch(absent);
-    return file?.createReadStream({ start, end, highWaterMark: chunkBytes });
+    return file?.createReadStream({ start, end, highWaterMark: downloadBytes / 2 });
   }
 
   async remove(name: string): Promise<void> {

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** Bytes that a download has in memory: a chunk that is being sent, and one that is read ahead. */
+export const downloadBytes = 128 * 1024;
+
 /** The bytes of a try, once they are safe. */
 export interface Written {
   size: number;

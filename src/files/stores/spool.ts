@@ -9,8 +9,9 @@ import { freeMemory } from '../free-memory.js';
 import type { Memory, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
 
-/** A block is written while the next one comes in. */
-const blockBytes = 512 * 1024;
+/** Bytes that an upload has in memory: a block that is being written, and the next one, which comes in meanwhile. */
+export const uploadBytes = 256 * 1024;
+const blockBytes = uploadBytes / 2;
 /** A temporary file that was not written to for this long is a leftover. */
 const leftoverMs = 3_600_000;
 
@@ -113,10 +114,10 @@ class Part implements Received {
       this.size += chunk.length;
       if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
       this.hash.update(chunk);
+      if (this.block.bytes + chunk.length > blockBytes) await this.writeBehind();
       this.block.chunks.push(chunk);
       this.block.bytes += chunk.length;
       if (this.refusal !== undefined) this.keepInMemory();
-      else if (this.block.bytes >= blockBytes) await this.writeBehind();
     }
     if (this.refusal === undefined) await this.writeBehind();
     await this.untilWritten();
