@@ -138,7 +138,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   model_paused:
     'The operator has paused the model and will resume it. Wait for Retry-After, then send it again.',
   unavailable: 'Wait for Retry-After, then send it again. With an Idempotency-Key nothing is queued twice.',
-  timed_out: 'Submit a smaller task, or ask the operator for a longer timeout of the model.',
+  timed_out: 'Submit a smaller task, or with a longer "timeout". The operator can allow the model more time.',
   expired: 'Submit it again when the queue is shorter.',
   storage_full:
     'Read the detail. If the key has too many files, erase requests that are no longer needed, wait for retention, or ask ' +

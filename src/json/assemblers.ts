@@ -16,7 +16,7 @@ export type JsonObject = Record<string, unknown>;
 
 const kinds = {
   chat: () => new ChoiceAssembler('delta', 'message', 'chat.completion'),
-  completion: () => new ChoiceAssembler('', '', 'text_completion'),
+  completion: () => new ChoiceAssembler('text', 'text', 'text_completion'),
   joined: () => new JoinedAssembler(),
   last: () => new LastAssembler(),
   response: () => new ResponseAssembler(),
@@ -124,7 +124,7 @@ class ChoiceAssembler implements Assembler {
   /** The number of choices without a reason for their end. */
   private open = 0;
 
-  /** `part`: the member of a chunk's choice that continues the choice's member `whole`; '': the choice itself. */
+  /** `part`: the member of a chunk's choice that continues the choice's member `whole`. */
   constructor(
     private readonly part: string,
     private readonly whole: string,
@@ -153,11 +153,13 @@ class ChoiceAssembler implements Assembler {
     for (const [name, value] of Object.entries(chunk)) {
       if (name === 'index') continue;
       const member = name === this.part ? this.whole : name;
-      const isWhole = name === 'finish_reason' || name === 'stop_reason';
       const before = own(choice, member);
-      const after = isWhole
-        ? this.parts.replaced(before, value ?? before ?? null)
-        : this.parts.continued(before, value, name);
+      // A list is continued, such as vLLM's `token_ids`. All else comes whole, such as Azure's `content_filter_results`.
+      const isPart =
+        name === this.part || name === 'logprobs' || (Array.isArray(before) && Array.isArray(value));
+      const after = isPart
+        ? this.parts.continued(before, value, name)
+        : this.parts.replaced(before, value ?? before ?? null);
       this.parts.set(choice, member, after);
     }
     if (hasEnded(choice)) this.open--;
@@ -195,7 +197,7 @@ class ChoiceAssembler implements Assembler {
   }
 
   private wholeChoice(choice: JsonObject): JsonObject {
-    if (this.whole === '') return choice;
+    if (this.whole !== 'message') return choice;
     const message = isObject(choice[this.whole]) ? (choice[this.whole] as JsonObject) : {};
     const { role = 'assistant', content = null, tool_calls: calls, ...others } = message;
     // The index of a call orders the chunks and is no part of a message.

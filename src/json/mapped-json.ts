@@ -5,7 +5,7 @@ import { mergePatch } from '../tools/merge-patch.js';
 import { storableJsonBytes } from '../tools/storable-text.js';
 import { isObject } from '../http/input/json-body.js';
 import { fileBytes, isDataUrl, unknownType } from './embedded-file.js';
-import { firstAt, firstNodeAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
+import { firstAt, firstNodeAt, foundAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
 import { type Location, textsAt, withTexts } from './written.js';
 
 /** Values of an answer by their paths. */
@@ -125,8 +125,7 @@ export function outputIn(
   asWritten: Buffer | undefined,
   { paths, files, address }: OutputAsk<Path>,
 ): [FoundOutput | undefined, Buffer] {
-  const output: unknown =
-    paths.length === 0 ? json : (firstAt(paths, json) ?? paths.flatMap((path) => valuesAt(path, json))[0]);
+  const output = paths.length === 0 ? json : foundAt(paths, json);
   if (output === undefined) return [undefined, none];
   // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);

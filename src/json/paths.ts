@@ -95,7 +95,12 @@ export function firstAt(paths: readonly Path[], json: unknown): unknown {
   return undefined;
 }
 
-/** Returns the first such value with its location. */
+/** Returns the first such value, or the first one if all are empty. undefined: there is nothing at the paths. */
+export function foundAt(paths: readonly Path[], json: unknown): unknown {
+  return firstAt(paths, json) ?? paths.flatMap((path) => valuesAt(path, json))[0];
+}
+
+/** Returns the first value that is not empty, with its location. */
 export function firstNodeAt(path: Path, json: unknown): JSONPathNode | undefined {
   return [...nodesAt(path, json)].find(({ value }) => !isEmpty(value));
 }

@@ -73,9 +73,10 @@ export class QueueService {
   waiting(row: StatusRow): Waiting {
     if (row.state !== 'IN_QUEUE') return { position: 0, reason: undefined };
     // It joins the queue behind all requests that wait then. That may be a moment after its time.
-    if (row.isDelayed && row.attempt === 0)
+    const isDelayed = row.delayedUntilMs !== null;
+    if (isDelayed && row.attempt === 0)
       return { position: this.index.depth(row.modelId), reason: 'scheduled' };
-    return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : this.reason(row) };
+    return { position: this.index.position(row), reason: isDelayed ? 'retrying' : this.reason(row) };
   }
 
   private reason({ modelId }: StatusRow): WaitReason {

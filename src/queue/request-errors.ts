@@ -29,11 +29,7 @@ export const requestErrors = {
   cancelled: (atMs: number) => requestError('cancelled', 'The request was cancelled.', atMs),
   expired: (atMs: number) => requestError('expired', 'The request did not start before it expired.', atMs),
   timedOut: (atMs: number, timeoutMs: number) =>
-    requestError(
-      'timed_out',
-      `The run took longer than the ${timeoutMs / 1000} s that its model allows.`,
-      atMs,
-    ),
+    requestError('timed_out', `The run took longer than the ${timeoutMs / 1000} s that it may take.`, atMs),
   nodeLost: (atMs: number) => requestError('node_lost', nodeLost, atMs),
   workerLost: (atMs: number) => requestError('worker_lost', workerLost, atMs),
   failed: requestError,

@@ -67,9 +67,9 @@ export function attemptOf({ outcome, failedAttempts, lostAttempts }: RequestRow)
 /**
  * Returns the whole seconds after which another poll makes sense. A request far from the front does not change soon.
  */
-export function retryAfterSeconds({ row, position, reason, nextProbeAtMs }: Snapshot, nowMs: number): number {
-  if (typeof nextProbeAtMs === 'number') return Math.max(1, Math.ceil((nextProbeAtMs - nowMs) / 1_000));
-  if (reason === 'scheduled') return Math.max(1, Math.ceil((row.notBeforeMs! - nowMs) / 1_000));
+export function retryAfterSeconds({ row, position, nextProbeAtMs }: Snapshot, nowMs: number): number {
+  const nextMs = nextProbeAtMs ?? row.delayedUntilMs;
+  if (nextMs !== null) return Math.max(1, Math.ceil((nextMs - nowMs) / 1_000));
   return Math.min(30, 1 + Math.floor(position / 100));
 }
 

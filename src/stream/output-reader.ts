@@ -22,9 +22,10 @@ export class OutputReader {
     private readonly whole: () => Promise<string>,
     private readonly show: ShowPart = deltaIn,
     /**
-     * True: another attempt is of no use once a part was sent. Once the request waits again, a reset ends the stream.
+     * Returns whether the reader cannot begin again with another attempt. A reset ends its stream then, as soon as the
+     * request waits for one. undefined: it can.
      */
-    private readonly endsWithAttempt = false,
+    private readonly endsWithAttempt?: () => boolean,
   ) {
     if (seen !== undefined && 'index' in seen) this.read = seen;
   }
@@ -38,7 +39,7 @@ export class OutputReader {
   async *events(): AsyncGenerator<MessageEvent[]> {
     while (!this.isClosed) {
       const { version, row } = this.source;
-      if (this.endsWithAttempt && this.seen !== undefined && row.state === 'IN_QUEUE') {
+      if (this.seen !== undefined && row.state === 'IN_QUEUE' && this.endsWithAttempt?.() === true) {
         yield [resetEvent(row)];
         return;
       }
@@ -79,13 +80,13 @@ export class OutputReader {
     }
   }
 
-  /** Begins with the first part of an attempt. A reader that was sent a part gets a reset. */
+  /** Begins with the first part of an attempt. A reader that was sent a part gets a reset if it needs one. */
   private *begin(row: StatusRow): Generator<MessageEvent[]> {
     const { attempt } = row;
     this.read = { attempt, index: 0 };
     if (this.seen === undefined) return;
     this.seen = this.read;
-    yield [resetEvent(row)];
+    if (this.endsWithAttempt?.() !== false) yield [resetEvent(row)];
   }
 
   private async *end(row: StatusRow): AsyncGenerator<MessageEvent[]> {

@@ -82,8 +82,8 @@ export class OutputStreams {
   /**
    * The events of an open stream. A comment comes every 15 s. It ends with the request, if the service stops, or if the
    * caller may no longer read it. `show`: returns what an event shows of a part; by default its delta.
-   * `endsWithAttempt`: the reader of a part cannot begin again with another attempt, so the stream ends with a reset as
-   * soon as the request waits for one.
+   * `endsWithAttempt`: returns whether the reader of a part cannot begin again with another attempt, so that the stream
+   * ends with a reset as soon as the request waits for one.
    */
   events(
     { request, response, caller }: StreamCall,
@@ -92,7 +92,7 @@ export class OutputStreams {
       seen,
       show,
       endsWithAttempt,
-    }: { seen?: OutputPosition | undefined; show?: ShowPart; endsWithAttempt?: boolean } = {},
+    }: { seen?: OutputPosition | undefined; show?: ShowPart; endsWithAttempt?: () => boolean } = {},
   ): Observable<MessageEvent> {
     const open = (): Pulled => {
       const source = this.sources.open(row);

@@ -1,12 +1,18 @@
 import OpenAI from 'openai';
 import { openai } from '../support/servers/openai.js';
 import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
 
 const at = (path: string): object => ({ runner: { preset: 'openai', path } });
 const { service, model } = testQueue({
   limits: 'off',
   config: { adapters: ['openai'] },
-  models: { 'acme/response': at('/v1/responses'), 'acme/chat': at('/v1/chat/completions'), 'acme/plain': {} },
+  models: {
+    'acme/response': at('/v1/responses'),
+    'acme/chat': at('/v1/chat/completions'),
+    'acme/twice': { ...at('/v1/chat/completions'), attempts: 2, retry: { base: '1ms' }, circuit: 'off' },
+    'acme/plain': {},
+  },
 });
 beforeAll(() => {
   const play = model.respond;
@@ -126,6 +132,37 @@ test.each([
   expect(events.at(-1)!.data.response).toMatchObject(whole);
   expect(events.map(({ event }) => event)).toContain(`response.${type}.done`);
 });
+
+test.each([false, true])(
+  'the next attempt continues a stream to which the broken one has given no event: in background %s',
+  async (background) => {
+    const respond = model.respond;
+    model.respond = (one) => {
+      if (one.attempt > 1) return respond(one);
+      one.response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const delta of [{ role: 'assistant', content: '' }, { reasoning_content: 'Hm' }])
+        one.response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`);
+    };
+    const hasParts = async (id: string): Promise<boolean> =>
+      (await service.query('SELECT 1 FROM output_delta WHERE request_id = $1', [id])).length > 0;
+    try {
+      const asked = { model: 'acme/twice', messages: [{ role: 'user', content: 'hi' }], background };
+      const calls = model.calls.length;
+      const answer = call('', { ...asked, stream: true });
+      await until(() => model.calls.length > calls);
+      const { id, socket } = model.calls[calls]!;
+      await until(() => hasParts(id));
+      socket.destroy();
+      const events = await eventsOf(await answer);
+      const types = events.map(({ event }) => event);
+      expect(types.filter((type, i) => type !== types[i - 1])).toEqual(order);
+      expect(events.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i));
+      expect(model.times(id)).toBe(2);
+    } finally {
+      model.respond = respond;
+    }
+  },
+);
 
 test('events that the server does not number get sequence numbers', async () => {
   const response = { object: 'response', status: 'completed', output: [] };

@@ -209,8 +209,14 @@ test.each([
 });
 
 test('an error that a command prints becomes the failure of its run', async () => {
-  const said = `echo '{"type":"error","message":"no GPU","retryable":true}'; exit 1`;
-  await expect(run(said, { stdout: 'ndjson' })).rejects.toEqual(new Retry({ message: 'no GPU' }));
+  const said = `echo '{"type":"error","message":"no GPU","retryable":true}'; exit `;
+  const ended = (code: number): Promise<unknown> => run(said + code, { stdout: 'ndjson' });
+  for (const code of [0, 1]) await expect(ended(code)).rejects.toEqual(new Retry({ message: 'no GPU' }));
+  for (const code of [64, 65, 66]) {
+    const failed = await ended(code).catch((error: unknown) => error);
+    expect([failed, failed instanceof Fail]).toEqual([new Fail('no GPU'), true]);
+  }
+  for (const code of [78, 126, 127]) await expect(ended(code)).rejects.toThrow(HandBack);
 });
 
 test('a run is handed back if its command cannot be started', async () => {

@@ -225,8 +225,10 @@ test('llama.cpp: the whole answer and the stream are the same', async () => {
 });
 
 test('TGI: the whole answer and the stream are the same, and a failure in the stream fails the run', async () => {
-  const whole = await output('acme/tgi/whole', { inputs: 'deep learning is' });
-  expect(await output('acme/tgi', { inputs: 'deep learning is' })).toEqual(whole);
+  for (const inputs of ['deep learning is', '']) {
+    const whole = await output('acme/tgi/whole', { inputs });
+    expect(await output('acme/tgi', { inputs })).toEqual(whole);
+  }
   expect(await failureMessage('acme/tgi', { inputs: 'fail now' })).toBe('Request failed during generation');
 });
 

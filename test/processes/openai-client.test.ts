@@ -1017,8 +1017,13 @@ describe('a response in background', () => {
 
   test('notifies by webhooks that the client verifies', async () => {
     scripts.set('a failing hook', ({ response }) => response.writeHead(500).end());
+    const choices = [{ index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'Once' } }];
+    scripts.set('a hook at its limit', ({ response }) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices })),
+    );
     for (const [input, type] of [
       ['a hook', 'response.completed'],
+      ['a hook at its limit', 'response.incomplete'],
       ['a failing hook', 'response.failed'],
     ] as const) {
       const path = `/${type}`;

@@ -67,6 +67,8 @@ describe('attempts', () => {
       [id],
     );
     expect(wait).toEqual({ long: true, short: true });
+    const answer = await service.get(`${calls.path(id)}/status`);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3_500);
     await calls.cancel(id);
   });
 

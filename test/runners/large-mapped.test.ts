@@ -179,6 +179,11 @@ test('a large event of a stream is read in a thread', async () => {
   expect(threads.kinds).toEqual(['mapped']);
 });
 
+test('a large event whose output is null has no other output', async () => {
+  answers({ '/predict': `data: ${JSON.stringify({ output: null, many })}\n\n` }, 'text/event-stream');
+  expect(await result(run({ response: { output: '$.output' } }))).toBeNull();
+});
+
 describe('an assembled stream', () => {
   const url = (): string => new URL('/v1/chat/completions', server.url).href;
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };

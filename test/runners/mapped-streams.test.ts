@@ -84,6 +84,8 @@ async function read(
   }
 }
 
+const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
 const texts = (run: TestRun): string => run.deltas.map((delta) => JSON.parse(delta) as string).join('');
 
 describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how }) => {
@@ -341,6 +343,25 @@ test('the output of a prediction of Cog is its member "output", even if it is nu
     return (await read([body], { preset: 'cog', kind: 'json' })).output;
   });
   expect(await Promise.all(outputs)).toEqual(['["a","b"]', 'null', '{"x":1}']);
+});
+
+describe('a stream whose outputs are empty', () => {
+  const how = { options: { response: { delta: '$.text', output: '$.output' } } };
+
+  test.each(['stream', 'lines'] as const)('has the first of them as its output: %s', async (kind) => {
+    for (const values of [[''], [false], [null, ''], ['', false]]) {
+      const parts = values.map((output) => (kind === 'stream' ? event : line)({ output }));
+      const { output } = await read(parts, { ...how, kind });
+      expect([values, output]).toEqual([values, JSON.stringify(values[0])]);
+    }
+  });
+
+  test('has another output, or its deltas, in their place', async () => {
+    const other = [event({ output: '' }), event({ output: 'a' }), event({ output: null })];
+    expect((await read(other, how)).output).toBe('"a"');
+    const { run, output, failure } = await read([event({ text: 'b', output: null })], how);
+    expect([texts(run), output, failure]).toEqual(['b', undefined, undefined]);
+  });
 });
 
 test.each([

@@ -17,6 +17,12 @@ function chunk(delta: Delta, finish: Choice['finish_reason'] = null, index = 0):
   return { ...head, choices: [{ index, delta, logprobs: null, finish_reason: finish }] };
 }
 
+/** Returns a chunk of Azure OpenAI. */
+function withFilter({ choices, ...others }: ChatCompletionChunk, filtered: boolean): ChatCompletionChunk {
+  const content_filter_results = { hate: { filtered, severity: 'safe' } };
+  return { ...others, choices: choices.map((choice) => ({ ...choice, content_filter_results })) };
+}
+
 const calling = (index: number, call: object): Delta => ({ tool_calls: [{ index, ...call }] });
 
 /** Returns the answer as OpenAI's own client puts it together. */
@@ -121,6 +127,11 @@ const answers: Record<string, ChatCompletionChunk[]> = {
     })),
     chunk({}, 'stop'),
   ],
+  'filter results that each chunk repeats': [
+    chunk({ role: 'assistant', content: '' }),
+    ...[true, false].map((filtered) => withFilter(chunk({ content: 'a' }), filtered)),
+    withFilter(chunk({}, 'stop'), false),
+  ],
   'a service tier and a fingerprint that come late': [
     { ...chunk({ role: 'assistant', content: 'a' }), service_tier: null },
     { ...chunk({ content: 'b' }), service_tier: 'default', system_fingerprint: 'fp_1' },
@@ -163,6 +174,18 @@ test('thousands of tool calls are continued without a search for each', () => {
   const { choices } = assembler.output as { choices: [{ message: { tool_calls: object[] } }] };
   expect(choices[0].message.tool_calls[999]).toEqual({ function: { arguments: 'ab' } });
   expect(reads).toBeLessThan(50_000);
+});
+
+test.each([
+  ['chat', { delta: { content: 'a' } }, { message: { role: 'assistant', content: 'aa' } }],
+  ['completion', { text: 'a' }, { text: 'aa' }],
+] as const)('lists of a choice are continued, and other members replaced: %s', (kind, part, whole) => {
+  const assembler = assemblerOf(kind);
+  const more = { matched: 'stop', filter: { severity: 'safe' } };
+  for (const finish_reason of [null, 'stop'])
+    assembler.add({ choices: [{ index: 0, ...part, token_ids: [1], finish_reason, ...more }] });
+  const choice = { index: 0, ...whole, token_ids: [1, 1], finish_reason: 'stop', ...more };
+  expect(assembler.output).toMatchObject({ choices: [choice] });
 });
 
 test('a choice that has ended may begin again', () => {

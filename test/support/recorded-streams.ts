@@ -179,6 +179,13 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
     said: ' deep',
     answer: { generated_text: ' deep' },
   },
+  'an empty generation of TGI': {
+    preset: 'tgi',
+    stream:
+      'data:{"index":1,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"generated_text":"","details":null}\n\n',
+    said: '',
+    answer: { generated_text: '' },
+  },
   'a prediction of Cog': {
     preset: 'cog',
     stream: [

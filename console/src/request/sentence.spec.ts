@@ -273,7 +273,7 @@ const cases: Case[] = [
       completed_at: at(10),
       error: {
         code: 'timed_out',
-        message: 'The run took longer than the 40 s that its model allows.',
+        message: 'The run took longer than the 40 s that it may take.',
         timestamp: at(10),
       },
     },

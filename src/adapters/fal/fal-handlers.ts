@@ -83,7 +83,7 @@ export class FalHandlers {
     const writer = new SseWriter(response);
     try {
       const end = await writer.follow(
-        this.streams.events(call, held.row, { endsWithAttempt: true }),
+        this.streams.events(call, held.row, { endsWithAttempt: () => true }),
         (part) => [part],
       );
       if (response.destroyed) return;

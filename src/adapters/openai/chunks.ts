@@ -12,6 +12,8 @@ import { answerTexts, type Readers } from './wire.js';
 export interface Chunks {
   /** True: the parts are chunks of the server's own stream. They contain the whole output. */
   readonly areOwn: boolean;
+  /** True: parts have become events, which no other attempt can continue. */
+  readonly hasBegun: boolean;
   /** The data of the event after the last. undefined: the last event ends the stream. */
   readonly endMark: string | undefined;
   /** True: a failure before the first event is an event, too. Otherwise it is an answer of its own. */
@@ -27,6 +29,7 @@ export interface Chunks {
 /** A stream of chunks, which has only data. */
 abstract class DataChunks implements Chunks {
   abstract readonly areOwn: boolean;
+  abstract readonly hasBegun: boolean;
   readonly endMark = '[DONE]';
   readonly failsInEvents = false;
 
@@ -61,6 +64,10 @@ export class ChoiceChunks extends DataChunks {
 
   get areOwn(): boolean {
     return this.stream.shown === 'chunks';
+  }
+
+  get hasBegun(): boolean {
+    return this.stream.shown !== 'nothing';
   }
 
   part(part: string): string[] {
@@ -105,9 +112,11 @@ function isOnlyUsage(chunk: string): boolean {
 /** The events of a transcription. */
 export class TranscriptChunks extends DataChunks {
   areOwn = false;
+  hasBegun = false;
   private text = '';
 
   part(part: string): string[] {
+    this.hasBegun = true;
     const chunks = chunksIn(part);
     if (chunks === undefined) return this.delta(part);
     this.areOwn = true;

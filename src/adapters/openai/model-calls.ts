@@ -164,7 +164,8 @@ export class ModelCalls {
     const writer = new SseWriter(response);
     // A client without a head repeats the call after a while, and the request would continue besides the new one.
     if (chunks.failsInEvents) writer.begin();
-    const events = this.streams.events(call, begun, { show: (part) => part, endsWithAttempt: true });
+    const how = { show: (part: string) => part, endsWithAttempt: () => chunks.hasBegun };
+    const events = this.streams.events(call, begun, how);
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
     // The next attempt would produce another output, and the client repeats no call whose stream has begun.

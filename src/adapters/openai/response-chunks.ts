@@ -90,6 +90,11 @@ export class ResponseChunks implements Chunks {
     return [...first, ...this.last({ type: 'response.failed', response: responseOf(head) })];
   }
 
+  /** Also true if the client has received the events before. */
+  get hasBegun(): boolean {
+    return this.next > 0;
+  }
+
   private get after(): number {
     return this.stream.after ?? -1;
   }

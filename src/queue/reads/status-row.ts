@@ -43,8 +43,8 @@ export interface RequestRow {
 }
 
 export interface StatusRow extends RequestRow {
-  /** True if it waits for its next attempt, or to join its queue at the time that its caller has set. */
-  isDelayed: boolean;
+  /** The time of its next attempt, or that at which its caller lets it join its queue. null: it waits for neither. */
+  delayedUntilMs: number | null;
   /**
    * The id of the stream's event for this status. It grows with each change of state and each line of the log. Starts
    * and ends are no rows of `request_event`: the id is twice the newest row's id, and 1 more while the request runs.

@@ -222,7 +222,7 @@ const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId ||
   !hasSameProgress(to, from) ||
   to.seq !== from.seq ||
-  to.isDelayed !== from.isDelayed;
+  (to.delayedUntilMs === null) !== (from.delayedUntilMs === null);
 
 /** Snapshot of a state that the request has already left. */
 function pastSnapshot(row: StatusRow): Snapshot {

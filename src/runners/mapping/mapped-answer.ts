@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../json/assemblers.js';
 import { outputIn } from '../../json/mapped-json.js';
-import { firstAt, type Path } from '../../json/paths.js';
+import { firstAt, foundAt, type Path } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { Chunks } from '../../outgoing/answer-body.js';
 import { CallFailure } from '../../outgoing/call-failure.js';
@@ -28,14 +28,16 @@ const chunkOverhead = 64;
 /** The parts that every answer and every chunk may have. */
 const facts = ['error', 'retryable', 'log', 'progress', 'usage'] as const;
 /** The parts that only a chunk of a stream may have. */
-const partial = ['delta', 'end'] as const;
+const partial = ['delta', 'end', 'output'] as const;
 type Say = (name: (typeof facts)[number] | (typeof partial)[number]) => unknown;
 
 /** Reads the answer to one run by the mapping of its model. */
 export class MappedAnswer {
   private readonly assembly: Assembly | undefined;
-  /** The last value at the path of the output, in a stream, or an answer that has it. */
+  /** The last value at the path of the output that is not empty, in a stream, or an answer that has it. */
   private output: { value: unknown } | JsonAnswer | undefined;
+  /** The first value there that is null, false or an empty text. It is the output if there is no other. */
+  private emptyOutput: MappedAnswer['output'];
   private deltaBytes = 0;
   private bytes = 0;
   private hasEndMark = false;
@@ -224,9 +226,8 @@ export class MappedAnswer {
   private async takeLarge(text: string): Promise<boolean> {
     const { output: paths, files } = this.mapping.response;
     const answer = await this.reader.read(Buffer.from(text), {
-      values: { ...this.pathsOf([...facts, ...partial]), output: paths },
+      values: this.pathsOf([...facts, ...partial]),
       output: paths.length > 0 ? { paths, files } : undefined,
-      outputWith: 'output',
     });
     if (answer === undefined) return false;
     const hadEnded = this.hasEnded;
@@ -247,14 +248,15 @@ export class MappedAnswer {
     if (isObject(chunk) && (!hadEnded || isLate)) this.assembly?.add(chunk);
     if (isLate) this.emit(text, []);
     if (hadEnded) return;
-    const value = firstAt(response.output, chunk);
+    const value = foundAt(response.output, chunk);
     this.takePart(text, say, value === undefined ? undefined : { value });
   }
 
   private takePart(text: string, say: Say, output: MappedAnswer['output']): void {
     if (this.assembly !== undefined && this.assembly.length > this.maxBytes) throw this.tooLarge();
     this.emit(text, this.deltasOf(say('delta')));
-    if (output !== undefined) this.output = output;
+    if (say('output') === undefined) this.emptyOutput ??= output;
+    else this.output = output;
     if (say('end') !== undefined) this.hasEndMark = true;
     if (this.hasEnded) this.marked();
   }
@@ -316,14 +318,16 @@ export class MappedAnswer {
   /** Returns the output of a stream. */
   private async assembled(): Promise<string | Buffer | undefined> {
     const { files } = this.mapping.response;
-    const { output } = this;
+    if (this.output === undefined) {
+      if (this.assembly !== undefined) return this.reader.whole(...(await this.assembly.output(files)));
+      if (this.deltaBytes > 0) return undefined;
+    }
+    const output = this.output ?? this.emptyOutput;
     if (output !== undefined) {
       if ('bytes' in output) return this.reader.whole(output.output!, output.bytes);
       const [found, bytes] = outputIn(output.value, undefined, { paths: [], files });
       return this.reader.whole(found!, bytes);
     }
-    if (this.assembly !== undefined) return this.reader.whole(...(await this.assembly.output(files)));
-    if (this.deltaBytes > 0) return undefined;
     throw new RunFailure("The model's answer ended without an output.", { retryable: true });
   }
 }

@@ -1,3 +1,4 @@
+import { epochMs } from '../../../database/epoch-ms.js';
 import { forStatements, statementOfDays, type Within } from '../../../database/days.js';
 import type { Queries } from '../../../database/statement.js';
 import { requestColumns } from '../request-columns.js';
@@ -9,12 +10,12 @@ const maxGroups = 16;
 
 /** Columns of the table `request`, or of a subquery of that name. `within`: of a statement of days. */
 export const statusColumns = (within: Within = () => 'true'): string => `${requestColumns},
-       CASE WHEN state = 'IN_QUEUE' AND (attempt > 0 OR not_before IS NOT NULL) THEN EXISTS (
-         SELECT FROM delayed_entry AS entry
+       CASE WHEN state = 'IN_QUEUE' AND (attempt > 0 OR not_before IS NOT NULL) THEN (
+         SELECT ${epochMs('entry.ready_at')} FROM delayed_entry AS entry
          WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
            = (request.model_id, request.priority, request.virtual_start, request.seq)
            AND entry.ready_at < 'infinity'
-       ) ELSE false END AS "isDelayed",
+       ) END AS "delayedUntilMs",
        CASE WHEN state = 'IN_PROGRESS' THEN (
          SELECT json_build_object('value', lease.progress_value, 'message', lease.progress_message)
          FROM lease WHERE lease.request_id = request.id AND lease.progress_value IS NOT NULL

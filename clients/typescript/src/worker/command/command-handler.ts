@@ -55,9 +55,8 @@ export function commandHandler({ command, args, stdout, killAfterMs, env, cwd, f
       yield* reader.end();
       const exit = await group.exited;
       log.end();
-      const failed = errorOf(exit);
-      if (failed !== undefined) throw reader.error ?? failed;
-      if (reader.error !== undefined) throw reader.error;
+      const failed = errorOf(exit, reader.error);
+      if (failed !== undefined) throw failed;
       if (!isCancelled(run.signal)) run.signal.throwIfAborted();
       const output = reader.output();
       if (output === undefined) return undefined;

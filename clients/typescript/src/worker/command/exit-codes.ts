@@ -10,15 +10,15 @@ const finalCodes = new Set([64, 65, 66]);
 /** Not executable, not found, or badly configured: no request would succeed on this machine. */
 const unfitCodes = new Set([126, 127, 78]);
 
-/** Returns what an exit code other than 0 means for the run. */
-export function errorOf({ code, signal }: Exit): Error | undefined {
-  if (code === 0) return undefined;
-  if (code === null) return new Retry({ message: `The command was ended by ${signal}.` });
+/** Returns what the end of a command means for the run. `said`: the error that the command has printed. */
+export function errorOf({ code, signal }: Exit, said?: Error): Error | undefined {
+  if (code === 0) return said;
+  if (code === null) return said ?? new Retry({ message: `The command was ended by ${signal}.` });
   if (unfitCodes.has(code)) {
     return new HandBack(`The command cannot run here: it ended with exit code ${code}. The worker stops.`);
   }
-  const message = `The command ended with exit code ${code}.`;
-  return finalCodes.has(code) ? new Fail(message) : new Retry({ message });
+  const message = said?.message ?? `The command ended with exit code ${code}.`;
+  return finalCodes.has(code) ? new Fail(message) : (said ?? new Retry({ message }));
 }
 
 /** Returns the error for a command that could not be started. */
