@@ -24,6 +24,10 @@ export const othersMayBeAt = (address: string, modelIds: string, nodeId: string)
       )
   )`;
 
+/** SQL: the requests of the CTE `from` are no suspects any more. */
+export const acquit = (from: string): string =>
+  `DELETE FROM suspect USING ${from} WHERE suspect.request_id = ${from}.id`;
+
 /** The run of a request that broke. */
 export interface BrokenRun {
   requestId: string;
