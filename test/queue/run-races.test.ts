@@ -294,9 +294,10 @@ describe('suspects', () => {
     await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
     const due = (): Promise<object[]> =>
       tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
-    expect(await tendSuspects(here, [{ ...place, modelId: 'test/other' }])).toEqual([]);
+    const other = { ...place, modelId: 'test/other' };
+    expect(await tendSuspects(here, [other])).toMatchObject([{ ...place, mayRun: false }]);
     expect(await due()).toHaveLength(1);
-    expect(await tendSuspects(here, [place])).toHaveLength(1);
+    expect(await tendSuspects(here, [place])).toMatchObject([{ ...place, mayRun: true }]);
     expect(await due()).toEqual([]);
   });
 
