@@ -324,6 +324,8 @@ WITH lost AS MATERIALIZED (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
+), acquitted AS (
+  DELETE FROM suspect USING requeued WHERE suspect.request_id = requeued.id
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
          failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
@@ -419,6 +421,8 @@ WITH lost AS MATERIALIZED (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
+), acquitted AS (
+  DELETE FROM suspect USING requeued WHERE suspect.request_id = requeued.id
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
          failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.js';
 import type { ModelsService } from '../../src/models/models.service.js';
 import { appendEvents } from '../../src/queue/runs/queries/append-events.js';
 import { cancel } from '../../src/queue/completion/queries/cancel.js';
-import type { Claimed } from '../../src/queue/runs/queries/claim.js';
+import { type Claimed, claimSuspect } from '../../src/queue/runs/queries/claim.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
 import {
@@ -276,14 +276,32 @@ describe('suspects', () => {
     expect(await suspects()).toEqual([]);
   });
 
-  test('that cannot run at their address any more become due, and count no longer', async () => {
+  test.each([
+    ['returns by itself', ({ id, token }: Claimed) => requeue(there, returning({ id, token }))],
+    ['returns from a lost node', () => rescueSome(there, node, 2)],
+  ])('are no suspects any more when a run %s to the queue', async (_, comesBack) => {
+    const waiting = await parkSome(2);
+    await tables.rows(`UPDATE delayed_entry SET ready_at = now()`);
+    const start = { timeoutMs: 60_000, slotRound: 0, byMs: Date.now() + 60_000 };
+    const other = await tables.node(there);
+    const terms = { ...start, modelId: place.modelId, nodeId: other };
+    const [run] = await claimSuspect(there, terms, place.address, [place.modelId]);
+    await tables.rows(`DELETE FROM node WHERE id = '${other}'`);
+    await comesBack(run!);
+    expect(await tables.rows('SELECT request_id AS id FROM queue_entry')).toEqual([{ id: run!.id }]);
+    const rest = waiting.filter((id) => id !== run!.id);
+    expect(await suspects()).toEqual(rest.map((id) => ({ id, address: place.address })));
+  });
+
+  test('that cannot run at their address any more become due, and may not run here', async () => {
     await parkSome(1);
     await tables.rows(`UPDATE delayed_entry SET ready_at = '-infinity'`);
     const due = (): Promise<object[]> =>
       tables.rows(`SELECT FROM delayed_entry WHERE ready_at = '-infinity'`);
-    expect(await tendSuspects(here, [{ ...place, modelId: 'test/other' }])).toEqual([]);
+    const other = { ...place, modelId: 'test/other' };
+    expect(await tendSuspects(here, [other])).toMatchObject([{ ...place, mayRun: false }]);
     expect(await due()).toHaveLength(1);
-    expect(await tendSuspects(here, [place])).toHaveLength(1);
+    expect(await tendSuspects(here, [place])).toMatchObject([{ ...place, mayRun: true }]);
     expect(await due()).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import type { Config } from '../../src/config/config.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { SuspectKeeper } from '../../src/queue/suspects/duties/suspect-keeper.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
@@ -8,7 +10,7 @@ import { QueueCalls } from '../support/queue-calls.js';
 import { divideSlots } from '../support/test-nodes.js';
 
 const [first, second] = [new ModelServer(), new ModelServer()];
-const at = ({ url }: ModelServer): object => ({ runner: { kind: 'http', url } });
+const at = ({ url }: Pick<ModelServer, 'url'>): object => ({ runner: { kind: 'http', url } });
 const nodes: QueueCalls[] = [];
 let database: TestDatabase;
 
@@ -28,11 +30,12 @@ afterEach(async () => {
 async function startNode(
   models: Record<string, object>,
   groups?: Record<string, object>,
+  config: Partial<Config> = {},
 ): Promise<QueueCalls> {
   const service = await startTestService({
     limits: 'off',
     models: first.file(models, groups),
-    config: { databaseUrl: database.url, bootstrapApiKey: 'a-key-that-all-nodes-know' },
+    config: { databaseUrl: database.url, bootstrapApiKey: 'a-key-that-all-nodes-know', ...config },
   });
   Object.assign(service.app.get(Circuits).times, { probeMs: 20, maxProbeMs: 100, steadyMs: 1_000 });
   const node = new QueueCalls(service);
@@ -110,6 +113,73 @@ test.each([
   },
   60_000,
 );
+
+test.each([
+  ['has another address', () => ({ 'test/model': at(second) })],
+  ['has another secret', () => ({ 'test/model': at({ url: `${first.url}?token=new` }) })],
+])(
+  'no run is charged that breaks with others after its model %s',
+  async (_, change) => {
+    const calls = await startNode({ 'test/model': {} });
+    const ids = await calls.submitAll(3, 'test/model');
+    await until(() => first.running === 3, { message: 'all run at once' });
+    const broken = [...first.calls];
+    await reload(calls, change());
+    for (const { socket } of broken) socket.destroy();
+    await until(() => broken.every(({ closed }) => closed), { message: 'all connections break' });
+    for (const server of [first, second]) server.release();
+    await expectSuccess(calls, ids);
+  },
+  60_000,
+);
+
+test('a suspect whose node stops runs without others next', async () => {
+  const calls = await startNode({ 'test/model': {} }, undefined, { shutdownGraceMs: 0 });
+  const ids = await makeSuspects(calls, 'test/model', 3);
+  await until(() => first.running === 1, { message: 'a suspect runs without others' });
+  await nodes.shift()!.service.stop();
+  const parked = 'SELECT request_id AS id FROM suspect JOIN delayed_entry USING (request_id) ORDER BY 1';
+  expect(await database.run(parked)).toEqual(ids.sort().map((id) => ({ id })));
+}, 60_000);
+
+describe('over two nodes with addresses of their own', () => {
+  let one: QueueCalls;
+  let suspects: string[];
+
+  /** Each node has two runs. Those of the first node break together. */
+  beforeEach(async () => {
+    one = await startNode({ 'test/model': {} });
+    await startNode({ 'test/model': at(second) });
+    await divideSlots(nodes);
+    // A node that has lost its address soon asks for its slots again.
+    for (const { service } of nodes) service.app.get(Circuits).times.shareMs = 500;
+    await one.submitAll(4, 'test/model');
+    await until(() => first.running === 2 && second.running === 2, { message: 'each node has two runs' });
+    suspects = first.calls.map(({ id }) => id);
+    for (const { socket } of first.calls) socket.destroy();
+    await until(async () => (await one.count('suspect')) === 2, { message: 'both are suspects' });
+  });
+
+  test('suspects run at their address while the other node has runs elsewhere', async () => {
+    first.release();
+    await expectSuccess(one, suspects);
+    expect(second.running).toBe(2);
+    second.release();
+    const isOver = async (): Promise<boolean> => (await one.count('quarantine')) === 0;
+    await until(isOver, { message: 'nothing is left of it' });
+  }, 60_000);
+
+  test('a node that is drained keeps no suspects from the other', async () => {
+    const admin = new ModelAdminCalls(one.service);
+    const { nodeId } = one.service.app.get(Cluster);
+    expect((await admin.call('POST', `nodes/${nodeId}/drain`)).status).toBe(200);
+    const parked = 'suspect JOIN delayed_entry USING (request_id)';
+    const areBack = async (): Promise<boolean> => (await one.count(parked)) === 0;
+    await until(areBack, { timeoutMs: 30_000, message: 'the suspects return to their queue' });
+    for (const server of [first, second]) server.release();
+    await expectSuccess(one, suspects);
+  }, 60_000);
+});
 
 test('a suspect gets a slot of its group while another model of the group has waiting requests', async () => {
   const models = { 'test/model': { group: 'gpu' }, 'test/busy': { group: 'gpu', ...at(second) } };

@@ -263,6 +263,28 @@ it('sends nothing but a suspect to an address in quarantine', () => {
   expect([rooms(), woken]).toEqual([[Infinity, Infinity, Infinity], [[up, down, raw]]]);
 });
 
+it.each([
+  ['has another health check', [model(up, true, [url], { path: '/health', everyMs: 2_000 })]],
+  ['has another secret', [model(up, true, [url.replaceAll('secret@', 'other@')])]],
+  ['is left', []],
+])('knows the runs at an address that %s, and keeps its quarantine', (_, changed) => {
+  const address = 'http://gpu.internal:9000/secret';
+  const ordinary = start();
+  circuits.quarantine(new Map([[address, undefined]]));
+  known = changed;
+  changes.next();
+  for (const check of circuits.startHealthChecks()) circuits.endHealthCheck(check);
+  expect(circuits.has(address)).toBe(changed.length > 0);
+  if (circuits.has(address)) expect(circuits.startRun(up)).toBeUndefined();
+  expect([circuits.isClear(address), circuits.runningAt(address)]).toEqual([false, 1]);
+  circuits.endRun(ordinary);
+  expect([circuits.isClear(address), circuits.runningAt(address)]).toEqual([true, 0]);
+  circuits.quarantine(new Map());
+  known = models;
+  changes.next();
+  expect(circuits.startRun(up)).toBeDefined();
+});
+
 describe('suspects', () => {
   const id = 'acme/many';
   const [lost, kept] = many as [string, string];

@@ -49,6 +49,8 @@ export class Circuits {
   readonly changes = new Subject<CircuitChange[]>();
   private readonly log = new Logger(Circuits.name);
   private readonly addresses = new Map<string, Addresses>();
+  /** The targets with runs of this node, also those that their models have left. */
+  private readonly inUse = new Set<Target>();
   /** The addresses to which nothing but suspects is sent, each with the model whose suspect is to run next there. */
   private suspects: ReadonlyMap<string, string | undefined> = new Map();
   /** Addresses at which no suspect could start, because another node has a run there, and until when no slot is kept. */
@@ -106,7 +108,7 @@ export class Circuits {
     if (addresses === undefined) return inProcess;
     const target = isProbe ? probe.target : addresses.next();
     if (target === undefined) return undefined;
-    target.running++;
+    this.enter(target);
     if (isProbe && probe.isSuspect === true) target.suspects++;
     return isProbe ? probe : { target };
   }
@@ -117,7 +119,7 @@ export class Circuits {
     this.endRun(destination);
     const targets = this.addresses.get(modelId)?.targets ?? [];
     const target = targets.find((one) => one.url === url) ?? new Target(url, this.times);
-    target.running++;
+    this.enter(target);
     return { target };
   }
 
@@ -126,6 +128,7 @@ export class Circuits {
     const { target, probe } = destination;
     if (target === undefined) return;
     target.running--;
+    if (target.running === 0) this.inUse.delete(target);
     if (destination.isSuspect === true) target.suspects--;
     if (probe === undefined || !target.circuit.release(probe)) return;
     this.changes.next([]);
@@ -216,21 +219,24 @@ export class Circuits {
     );
   }
 
+  /** True if a model of this node has the address. */
+  has(address: string): boolean {
+    return this.targetsAt(address).length > 0;
+  }
+
   /** The number of runs of this node at an address. */
   runningAt(address: string): number {
-    return this.targetsAt(address).reduce((sum, { running }) => sum + running, 0);
+    return this.inUseAt(address).reduce((sum, { running }) => sum + running, 0);
   }
 
   /** True if this node has no run at the address but a suspect. */
   isClear(address: string): boolean {
-    return this.targetsAt(address).every(({ running, suspects }) => running === suspects);
+    return this.inUseAt(address).every(({ running, suspects }) => running === suspects);
   }
 
   /** The addresses to which this node sends nothing but suspects. */
   get quarantined(): string[] {
-    return [
-      ...new Set([...this.targets].flatMap(({ isQuarantined, address }) => (isQuarantined ? address : []))),
-    ];
+    return [...this.suspects.keys()];
   }
 
   /**
@@ -302,6 +308,15 @@ export class Circuits {
     return [...this.targets].filter((target) => target.address === address);
   }
 
+  private inUseAt(address: string): Target[] {
+    return [...this.inUse].filter((target) => target.address === address);
+  }
+
+  private enter(target: Target): void {
+    target.running++;
+    this.inUse.add(target);
+  }
+
   private get targets(): Set<Target> {
     return new Set([...this.addresses.values()].flatMap(({ targets }) => targets));
   }
@@ -337,6 +352,7 @@ export class Circuits {
         const key = keyOf(url, health);
         const target = now.get(key) ?? before.get(key) ?? new Target(url, this.times, health);
         now.set(key, target);
+        target.isQuarantined = this.suspects.has(target.address);
         if (circuit) target.models.push(id);
         return target;
       });

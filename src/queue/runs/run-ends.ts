@@ -15,6 +15,8 @@ import type { UnstoredRests } from './unstored-rests.js';
 
 const brokeWithOthers =
   'The model became unreachable while other runs were in progress there. The request uses up no attempt, and runs without others next.';
+const brokeAfterChange =
+  'The model became unreachable after its address or its circuit was changed. The request uses up no attempt.';
 const nextIn = (delayMs: number): string => `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
 
 /** The longest wait after an output that could not be stored. Another node may be able to store it sooner. */
@@ -54,18 +56,19 @@ export class RunEnds {
     { outage, parkedMs }: Verdict = { outage: undefined, parkedMs: 0 },
   ): Promise<boolean> {
     const end = this.bounded(ended);
-    if (outage === 'free' || outage === 'shared') {
+    if (outage === 'free' || outage === 'shared' || outage === 'left') {
       const how = {
         attemptOutcome: outage === 'free' ? 'unreached' : 'returned',
         delayMs: parkedMs,
       } as const;
       // A long outage would fill the log of the request at the front: the circuit reports it.
-      const words = outage === 'shared' ? brokeWithOthers : undefined;
-      return this.requeueUnlessCancelled(run, how, end, words);
+      const words = { free: undefined, shared: brokeWithOthers, left: brokeAfterChange };
+      return this.requeueUnlessCancelled(run, how, end, words[outage]);
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // The lease may still be this node's, even if the run was lost: after an outage that kept all nodes out.
-      return this.requeueUnlessCancelled(run, { attemptOutcome: 'returned', delayMs: end.delayMs ?? 0 });
+      const delayMs = (end.delayMs ?? 0) + parkedMs;
+      return this.requeueUnlessCancelled(run, { attemptOutcome: 'returned', delayMs });
     }
     if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);
     const how = nextAttempt(run, end);

@@ -11,8 +11,11 @@ import { acquitOthers, acquitSuspect, hasCompany, markSuspect, parkedMs } from '
 
 /** What the end of a run means for its request. */
 export interface Verdict {
-  /** `shared`: the model was lost while several runs were there. None of them is charged. */
-  outage: Outage | 'shared' | undefined;
+  /**
+   * Neither of these is charged. `shared`: the model was lost while several runs were there. `left`: it was lost where
+   * it has no circuit any more, so nobody knows which other runs were there.
+   */
+  outage: Outage | 'shared' | 'left' | undefined;
   /** Milliseconds for which the request is kept out of its queue, because it is to run without others. */
   parkedMs: number;
 }
@@ -33,13 +36,18 @@ export class Suspects {
 
   /** Judges a run that has ended and still holds its lease, before its end is written. */
   async judge(
-    { model, claimed, isSuspect }: RunExecution,
+    { model, claimed, isSuspect, followed }: RunExecution,
     end: RunEnd,
     { target }: Destination,
     outage: Outage | undefined,
   ): Promise<Verdict> {
     const free = { outage, parkedMs: 0 };
-    if (target?.models.includes(model.id) !== true) return free;
+    if (target === undefined) return free;
+    if (!target.models.includes(model.id)) {
+      // A run that is resumed could break there again and again.
+      const isLeft = outage === 'costly' && followed === undefined;
+      return isLeft ? { outage: 'left', parkedMs: 0 } : free;
+    }
     const { id: requestId, token } = claimed;
     const { address } = target;
     if (outage === 'costly') {
@@ -60,8 +68,9 @@ export class Suspects {
     }
     if (!isSuspect) return free;
     if (outage === 'free') return { outage, parkedMs };
-    const isGivenBack = end.kind === 'aborted' && end.reason !== 'timed_out';
-    if (!isGivenBack) await persist(() => acquitSuspect(this.database, requestId));
+    // It was given back, so its next run is without others, too.
+    if (end.kind === 'aborted' && end.reason !== 'timed_out') return { outage, parkedMs };
+    await persist(() => acquitSuspect(this.database, requestId));
     return free;
   }
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
 import type { AttemptOutcome } from '../../request-state.js';
+import { acquit } from '../../suspects/queries/suspects.js';
 import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
 import { tokenHash } from '../../workers/queries/worker-leases.js';
 import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
@@ -22,12 +23,13 @@ export interface Requeue {
 
 /*
  * Purpose: returns a request to the queue under its old key, after a failed attempt, after a run that never reached
- *   its model, or from a node that stops. A run that never reached its model leaves no trace in the times.
+ *   its model, or from a node that stops. A run that never reached its model leaves no trace in the times. A request
+ *   that joins its queue is no suspect.
  * Race: guarded by the token like finish, so a run that lost its lease cannot put a request in the queue twice. A
  *   cancel that was requested meanwhile keeps the row: nothing is returned, and the caller finishes the run as
  *   cancelled. A worker that repeats its claim has the run from then on: giving the run back for the lost answer then
  *   comes too late.
- * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
+ * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey, suspect_pkey.
  */
 const requeueStatement = statement('requeue')`WITH released AS (
   DELETE FROM lease
@@ -58,6 +60,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
     ready_at: `ended_at + $4::float8 * interval '1 millisecond'`,
   })}
   WHERE $4::float8 > 0
+), acquitted AS (
+  ${acquit('returned')} AND $4::float8 <= 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message, usage)

@@ -5,6 +5,7 @@ import type { RequestEvents } from '../../request-events.js';
 import type { Outcome } from '../../request-state.js';
 import { isCurrent } from './followed-runs.js';
 import { complete } from '../../completion/completion.js';
+import { acquit } from '../../suspects/queries/suspects.js';
 import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
 import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
 import { tokenHash } from '../../workers/queries/worker-leases.js';
@@ -59,10 +60,10 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
 /*
  * Purpose: takes the leases of lost nodes and of runs far beyond their deadline, or the expired leases of workers.
  *   The request waits again or has ended. A run that its server continues counts as returned, not as lost: the next
- *   node follows it.
+ *   node follows it. A request that joins its queue is no suspect.
  * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that locks it. DELETE decides, and from
  *   then on every write of the old run is refused, because its token is gone.
- * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
+ * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey, suspect_pkey.
  */
 const rescueStatement = (name: string, lost: string, code: string, message: string): Statement => statement(
   name,
@@ -125,6 +126,8 @@ const rescueStatement = (name: string, lost: string, code: string, message: stri
             verdict.bounded_key_id
 ), waiting AS (
   ${insertEntries('queue_entry', 'requeued', ofRequest)}
+), acquitted AS (
+  ${acquit('requeued')}
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
          failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed

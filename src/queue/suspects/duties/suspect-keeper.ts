@@ -7,14 +7,18 @@ import { QueueEvents } from '../../queue-events.js';
 import { Dispatcher } from '../../runs/dispatcher.js';
 import { moveSuspects, type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects.js';
 
+/** Between rounds while suspects may run on this node. */
+const busyMs = 300;
+/** The same while only other nodes may run them. They wait for the quarantine of this node. */
+const watchMs = 2_000;
+
 /** Runs suspects one at a time. Meanwhile this node sends nothing else to their addresses. */
 @Injectable()
 export class SuspectKeeper extends Duty {
   /** Events announce suspects. The interval is for an event that is lost. */
   protected readonly intervalMs = 60_000;
   protected override readonly firstWithinMs = 0;
-  private readonly busyMs = 300;
-  private isBusy = true;
+  private pauseMs = busyMs;
   /** True: suspects were announced since the round began, so the round may not have seen them. */
   private isLate = false;
   /** The addresses for which this node has written a quarantine; undefined: unknown. */
@@ -44,10 +48,17 @@ export class SuspectKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     this.isLate = false;
-    this.isBusy = true; // in case the database is lost
-    const suspects = await tendSuspects(this.database, this.circuits.suspectPlaces);
-    this.isBusy = suspects.length > 0;
-    if (!this.isBusy && this.written === '' && !this.circuits.hasQuarantine) return;
+    this.pauseMs = busyMs; // in case the database is lost
+    const { isDraining } = this.cluster;
+    const known = await tendSuspects(this.database, isDraining ? [] : this.circuits.suspectPlaces);
+    // Other nodes wait for this one also if it has no such address. If it has, its other models do not stop for a
+    // suspect that may not run here.
+    const suspects = known.filter(
+      ({ mayRun, address }) => mayRun || isDraining || !this.circuits.has(address),
+    );
+    if (!suspects.some(({ mayRun }) => mayRun))
+      this.pauseMs = suspects.length > 0 ? watchMs : this.intervalMs;
+    if (suspects.length === 0 && this.written === '' && !this.circuits.hasQuarantine) return;
     const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);
     const waiting = new Map(active.map(({ address }) => [address, firstDue(active, address)]));
     // The order matters: the node stops sending other runs to an address before it writes the quarantine, and starts
@@ -61,7 +72,7 @@ export class SuspectKeeper extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.isLate || this.isBusy ? this.busyMs : this.intervalMs;
+    return this.isLate ? busyMs : this.pauseMs;
   }
 
   /** Sends suspects to another address if theirs stays away. Starts the first one unless it was sent. */
@@ -85,9 +96,9 @@ export class SuspectKeeper extends Duty {
   }
 }
 
-/** Returns the model whose suspect is to run next at an address. undefined: one runs there, or none is due. */
+/** Returns the model whose suspect this node is to run next at an address. undefined: none is, or one runs there. */
 function firstDue(suspects: readonly Suspect[], address: string): string | undefined {
   const here = suspects.filter((suspect) => suspect.address === address);
   if (here.some(({ isRunning }) => isRunning)) return undefined;
-  return here.find(({ isDue }) => isDue)?.modelId;
+  return here.find(({ mayRun, isDue }) => mayRun && isDue)?.modelId;
 }

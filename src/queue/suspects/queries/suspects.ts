@@ -24,6 +24,10 @@ export const othersMayBeAt = (address: string, modelIds: string, nodeId: string)
       )
   )`;
 
+/** SQL: the requests of the CTE `from` are no suspects any more. */
+export const acquit = (from: string): string =>
+  `DELETE FROM suspect USING ${from} WHERE suspect.request_id = ${from}.id`;
+
 /** The run of a request that broke. */
 export interface BrokenRun {
   requestId: string;
@@ -125,14 +129,16 @@ export async function acquitOthers(database: Database, address: string, requestI
 export interface Suspect {
   address: string;
   modelId: string;
+  /** It may run on this node. */
+  mayRun: boolean;
   isRunning: boolean;
   /** It may run now, if no other run is at its address. */
   isDue: boolean;
 }
 
 /*
- * Purpose: reads the suspects of models at addresses where they may run, in the order in which they are to run, and
- *   keeps them parked. Others are due soon, and join their queues. Forgets suspects that have completed or are in their
+ * Purpose: reads the suspects in the order in which they are to run, and keeps those parked that may run on this node.
+ *   Those that no node keeps are due soon, and join their queues. Forgets suspects that have completed or are in their
  *   queues again.
  * Race: every node does this. SKIP LOCKED leaves an entry to the node that claims, cancels or keeps it, and a suspect
  *   to the statement that locks it. A suspect that is forgotten by mistake, because it broke again at this moment,
@@ -167,11 +173,11 @@ const tendStatement = statement('tend_suspects')`WITH known AS MATERIALIZED (
   UPDATE delayed_entry SET ready_at = clock_timestamp() + ${parked}
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM expiring))
 )
-SELECT address, known.model_id AS "modelId", state = 'IN_PROGRESS' AS "isRunning",
+SELECT address, known.model_id AS "modelId", may_run AS "mayRun", state = 'IN_PROGRESS' AS "isRunning",
        coalesce(${isParked('known')}, false) AND model.paused IS NULL AS "isDue"
 FROM known
 LEFT JOIN model ON model.id = known.model_id
-WHERE may_run AND (state = 'IN_PROGRESS' OR ready_at IS NOT NULL)
+WHERE state = 'IN_PROGRESS' OR ready_at IS NOT NULL
 ORDER BY priority, virtual_start, seq`;
 
 /** `places`: where this node may run suspects. */
