@@ -98,7 +98,7 @@ const rooms = {
     'config',
     'tools',
   ],
-  addresses: ['config', 'errors'],
+  addresses: ['config', 'errors', 'tools'],
   adapters: [
     'batches',
     'discovery',

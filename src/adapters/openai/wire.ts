@@ -13,7 +13,7 @@ const endings = {
 } as const;
 
 /** The states of a response in background. */
-export function stateOf({ state, outcome }: Pick<RequestRow, 'state' | 'outcome'>): string {
+function stateOf({ state, outcome }: Pick<RequestRow, 'state' | 'outcome'>): string {
   if (state === 'IN_QUEUE') return 'queued';
   return outcome === null ? 'in_progress' : endings[outcome];
 }
