@@ -296,7 +296,7 @@ WITH lost AS MATERIALIZED (
   SELECT overlay(overlay(
     encode(substr(sha256(convert_to(concat_ws(' ', 'request.completed', request_id, endpoint_id, url), 'UTF8')), 1, 16), 'hex')
     PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid, 'request.completed', request_id, api_key_id, endpoint_id, url, CASE WHEN starts_with(url, 'https://') OR starts_with(url, 'http://')
-    THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END
+    THEN left(split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3), 255) ELSE '' END
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
     FROM completed
@@ -393,7 +393,7 @@ WITH lost AS MATERIALIZED (
   SELECT overlay(overlay(
     encode(substr(sha256(convert_to(concat_ws(' ', 'request.completed', request_id, endpoint_id, url), 'UTF8')), 1, 16), 'hex')
     PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid, 'request.completed', request_id, api_key_id, endpoint_id, url, CASE WHEN starts_with(url, 'https://') OR starts_with(url, 'http://')
-    THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END
+    THEN left(split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3), 255) ELSE '' END
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
     FROM completed
