@@ -57,3 +57,13 @@ test.each([
   expect(await found).toEqual(expected);
   system.close();
 });
+
+test('a name is looked up by the system if no name server can be reached', async () => {
+  const system = await startNameServer();
+  const resolver = new TestResolver();
+  resolver.system = { address: () => address } as Socket;
+  const address = system.address();
+  await new Promise<void>((closed) => system.close(closed));
+  const found = await resolver.resolve('localhost', { isOperators: false, mayBeLocal: false });
+  expect(found).toContainEqual({ address: '127.0.0.1', family: 4 });
+});

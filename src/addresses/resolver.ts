@@ -21,8 +21,8 @@ export class Resolver {
 
   /**
    * Never returns an empty list. Names of callers are looked up in DNS, because a dead name server would block the
-   * threads that the system's look-ups take. Only names that may be local are looked up there afterwards: they may be in
-   * the hosts file or in a search domain.
+   * threads that the system's look-ups take. Only names that may be local are looked up there afterwards, because they
+   * may be in the hosts file or in a search domain, and all names if no name server can be reached.
    */
   async resolve(name: string, { isOperators, mayBeLocal }: NameOrigin): Promise<LookupAddress[]> {
     if (isOperators) return lookup(name, { all: true });
@@ -33,10 +33,13 @@ export class Resolver {
       return addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }));
     });
     if (found.length > 0) return found;
-    for (const answer of answers) {
-      if (answer.status === 'rejected' && isTimeout(answer.reason)) throw answer.reason;
-    }
-    if (!mayBeLocal || this.bySystem.waiting >= maxWaiting) throw unknownName(name);
+    const failures = answers.flatMap((answer) =>
+      answer.status === 'rejected' ? (answer.reason as NodeJS.ErrnoException) : [],
+    );
+    const slow = failures.find(({ code }) => code === 'ETIMEOUT');
+    if (slow !== undefined) throw slow;
+    const isBySystem = mayBeLocal || failures.some(({ code }) => code === 'ECONNREFUSED');
+    if (!isBySystem || this.bySystem.waiting >= maxWaiting) throw unknownName(name);
     return this.bySystem.run(name, () => lookup(name, { all: true }));
   }
 
@@ -48,8 +51,4 @@ export class Resolver {
 
 function unknownName(name: string): Error {
   return Object.assign(new Error(`DNS has no address of ${name}`), { code: 'ENOTFOUND' });
-}
-
-function isTimeout(error: unknown): error is Error {
-  return (error as NodeJS.ErrnoException).code === 'ETIMEOUT';
 }

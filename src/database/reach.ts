@@ -9,6 +9,7 @@ import { refuseStandby } from './standby.js';
 
 const oldestVersion = 150_000;
 const retryMs = 500;
+const mixingRounds = 8;
 /** How long a start waits for its database. A PostgreSQL that recovers from a crash may need as long. */
 const waitAtStartMs = 60_000;
 
@@ -132,17 +133,20 @@ function advice(code: string, { user = '', database = '' }: pg.Client): string {
 /**
  * Refuses a pooler that mixes up the prepared statements of its clients. A node behind it would start as long as nobody
  * else uses the pooler, and fail once there is load. Two sessions prepare the same name in turn: on the same connection
- * of the pooler, the name is already taken, and on different ones, it can be missing the next time.
+ * of the pooler, the name is already taken, and on different ones, it can be missing the next time. A busy pooler may
+ * hide it in one round.
  */
 async function refuseMixedStatements(url: string): Promise<void> {
   const sessions: pg.Client[] = [];
-  const statement = { name: `start ${randomUUID()}`, text: 'SELECT 1' };
   try {
-    sessions.push(await connect(url), await connect(url));
-    for (const session of [...sessions, ...sessions])
-      await session.query(statement).catch((error: unknown) => {
-        throw databaseError(error);
-      });
+    while (sessions.length < 2) sessions.push(await connect(url));
+    for (let round = 0; round < mixingRounds; round++) {
+      const statement = { name: `start ${randomUUID()}`, text: 'SELECT 1' };
+      for (const session of [...sessions, ...sessions])
+        await session.query(statement).catch((error: unknown) => {
+          throw databaseError(error);
+        });
+    }
   } finally {
     await Promise.all(sessions.map((session) => session.end()));
   }

@@ -81,13 +81,21 @@ export class BodyReader {
     const isPlain = coding === 'identity' || coding === '';
     // The announced size is charged at once, so that a body without room is refused before it is sent.
     if (isPlain) charges?.addBody(Number(length), Number(length));
-    askForBody(request, response);
-    if (request.destroyed) throw aborted();
-    const startedAt = performance.now();
-    const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
-    const body = await (isPlain ? collect(request, request, bounds) : decoded(request, coding, bounds));
-    if (performance.now() - startedAt > this.slowMs) await this.checkAgain(request);
-    return body;
+    const decoding = isPlain ? undefined : decodingOf(coding);
+    const held = decoding && charges?.take('bytes', decoding.bytes);
+    try {
+      askForBody(request, response);
+      if (request.destroyed) throw aborted();
+      const startedAt = performance.now();
+      const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
+      const body = await (decoding === undefined
+        ? collect(request, request, bounds)
+        : decoded(request, decoding.create(), bounds));
+      if (performance.now() - startedAt > this.slowMs) await this.checkAgain(request);
+      return body;
+    } finally {
+      held?.release();
+    }
   }
 }
 
@@ -102,18 +110,19 @@ interface BodyBounds {
   charged: number;
 }
 
-async function decoded(request: IncomingMessage, coding: string, bounds: BodyBounds): Promise<Buffer> {
+function decodingOf(coding: string): Decoding {
   const decoding = decodings.get(coding);
   if (decoding === undefined) throw new DomainError('unsupported_encoding', unsupported);
-  const held = chargesOf(request)?.take('bytes', decoding.bytes);
-  const decoder = decoding.create();
+  return decoding;
+}
+
+async function decoded(request: IncomingMessage, decoder: Transform, bounds: BodyBounds): Promise<Buffer> {
   request.pipe(decoder);
   try {
     return await collect(request, decoder, bounds);
   } finally {
     request.unpipe(decoder);
     decoder.destroy();
-    held?.release();
   }
 }
 

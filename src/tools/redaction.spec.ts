@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { Redaction } from './redaction.js';
 
 const id = '01890c3e-5f7a-7b1c-8d2e-0123456789ab';
@@ -70,5 +71,6 @@ it.each([
   ['a scheme', `${'a'.repeat(300_000)}@`],
   ['schemes', 'a://'.repeat(100_000)],
 ])('the time for a path that looks like %s does not grow with the square of its length', (_, text) => {
-  expect(redaction.path(`/${text}%41`)).toBe(`/${text}A`);
+  const path = (): string => redaction.path(`/${text}%41`);
+  expect(runInNewContext('path()', { path }, { timeout: 10_000 })).toBe(`/${text}A`);
 });

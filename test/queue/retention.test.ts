@@ -144,16 +144,25 @@ describe('the pruner', () => {
   });
 
   test.each([
-    ['that another node has', 'NULL'],
-    ['that has left models.yaml for less than a day', `now() - interval '23 hours'`],
-  ])('drops no day while this node does not know a model %s', async (_name, removedAt) => {
+    ['that another node has', 'NULL', false],
+    ['that another node had before this one', `now() - interval '25 hours'`, true],
+    ['that has left models.yaml for less than a day', `now() - interval '23 hours'`, false],
+  ])('keeps a day with a request of a model %s', async (_name, removedAt, hasSlots) => {
     const kept = await plant(8, 8);
+    await plant(9, 9);
     await service.query(
       `INSERT INTO model (id, runner, timeout_ms, attempts, removed_at) VALUES ('test/lasting', 'http', 1000, 1, ${removedAt})`,
     );
+    await service.query(`UPDATE request SET model_id = 'test/lasting' WHERE id = $1`, [kept]);
+    if (hasSlots)
+      await service.query(
+        `INSERT INTO slot_grant (model_id, node_id, slots) SELECT 'test/lasting', id, 1 FROM node`,
+      );
     await prune();
     expect(await days()).toContain(dayOf(8));
+    expect(await days()).not.toContain(dayOf(9));
     expect(await service.query('SELECT FROM request WHERE id = $1', [kept])).toHaveLength(1);
+    await service.query(`DELETE FROM slot_grant WHERE model_id = 'test/lasting'`);
     await service.query(
       `UPDATE model SET removed_at = now() - interval '25 hours' WHERE id = 'test/lasting'`,
     );

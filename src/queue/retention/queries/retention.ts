@@ -4,20 +4,20 @@ import { type DaySpan, statementOfDays, statementOfSpan } from '../../../databas
 import { statement } from '../../../database/statement.js';
 
 /**
- * SQL: `models.yaml` has had the model no longer for a day. One that is missing for less time may be back soon, with a
- * retention of its own, or another node knows it already.
+ * SQL: `models.yaml` has had the model no longer for a day, and no node has slots of it. One that is missing for less
+ * time may be back soon, with a retention of its own, or another node knows it already.
  */
-const isGone = `coalesce(removed_at < clock_timestamp() - interval '1 day', false)`;
+const isGone = `(
+  coalesce(removed_at < clock_timestamp() - interval '1 day', false)
+  AND NOT EXISTS (SELECT FROM slot_grant WHERE slot_grant.model_id = model.id)
+)`;
 
 /*
  * Purpose: finds days older than the retention without a request that waits or runs. A retention may begin before
- *   1970, and no id has such a time. There are none while this node's file lacks a model that is not gone, because its
- *   retention may be longer.
+ *   1970, and no id has such a time.
  * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
- *   of them. One that ends after this statement is found by the next one. A reload writes the table before the node
- *   uses its file.
- * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed, and model has a
- *   row for each model.
+ *   of them. One that ends after this statement is found by the next one.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
  */
 const oldStatement = statement('old_days')`WITH day AS (
   SELECT right(relname, 8) AS day,
@@ -33,18 +33,25 @@ WHERE bound < uuid_at(greatest('epoch', clock_timestamp() - $1::float8 * interva
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
-  AND NOT EXISTS (SELECT FROM model WHERE id <> ALL ($2::text[]) AND NOT ${isGone})
 ORDER BY day`;
 
 /*
- * Purpose: finds whether a request of a day ended too late to be dropped yet.
+ * Purpose: reads the models that this node's file lacks and that are not gone: their retention is not known here.
+ * Race: a reload writes the table before the node uses its file. Index: none. The table has a row for each model.
+ */
+const unknownModelsStatement = statement('unknown_models')`SELECT id FROM model
+WHERE id <> ALL ($1::text[]) AND NOT ${isGone}`;
+
+/*
+ * Purpose: finds whether a request of a day must be kept: it ended too late, or its model is not known here.
  * Race: none: no request of the day waits or runs, and none becomes open again.
  * Index: none. The day is scanned in each round from the end of its retention until it is dropped: mostly one round.
  */
-const lateEndStatement = statementOfDays(
-  'late_end_of_day',
+const keptStatement = statementOfDays(
+  'kept_request_of_day',
   (within) => `SELECT id FROM request
-WHERE ${within('id')} AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
+WHERE ${within('id')}
+  AND (completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond' OR model_id = ANY ($2::text[]))
 LIMIT 1`,
 );
 
@@ -55,12 +62,13 @@ export async function droppableDays(
   served: readonly string[],
 ): Promise<string[]> {
   const days: string[] = [];
-  for (const { day, first } of await database.query<{ day: string; first: string }>(oldStatement, [
-    retentionMs,
-    served,
-  ])) {
-    const late = await database.query(lateEndStatement(first), [retentionMs]);
-    if (late.length === 0) days.push(day);
+  const old = await database.query<{ day: string; first: string }>(oldStatement, [retentionMs]);
+  if (old.length === 0) return days;
+  const unknown = await database.query<{ id: string }>(unknownModelsStatement, [served]);
+  const unknownIds = unknown.map(({ id }) => id);
+  for (const { day, first } of old) {
+    const kept = await database.query(keptStatement(first), [retentionMs, unknownIds]);
+    if (kept.length === 0) days.push(day);
   }
   return days;
 }
