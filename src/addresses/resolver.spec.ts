@@ -51,7 +51,8 @@ test.each([
   const resolver = new TestResolver();
   resolver.system = system;
   const found = resolver
-    .resolve('localhost', { isOperators: false, mayBeLocal })
+    // The system reads it as a number. Name servers know it as little as a name of the hosts file.
+    .resolve('0x7f.1', { isOperators: false, mayBeLocal })
     .then((addresses) => addresses.filter(({ family }) => family === 4))
     .catch((error: NodeJS.ErrnoException) => error.code);
   expect(await found).toEqual(expected);
@@ -65,5 +66,10 @@ test('a name is looked up by the system if no name server can be reached', async
   const address = system.address();
   await new Promise<void>((closed) => system.close(closed));
   const found = await resolver.resolve('localhost', { isOperators: false, mayBeLocal: false });
+  expect(found).toContainEqual({ address: '127.0.0.1', family: 4 });
+});
+
+test('a name without a dot that may be local is looked up in no DNS', async () => {
+  const found = await new TestResolver().resolve('localhost', { isOperators: false, mayBeLocal: true });
   expect(found).toContainEqual({ address: '127.0.0.1', family: 4 });
 });

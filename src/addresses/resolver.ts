@@ -21,11 +21,13 @@ export class Resolver {
 
   /**
    * Never returns an empty list. Names of callers are looked up in DNS, because a dead name server would block the
-   * threads that the system's look-ups take. Only names that may be local are looked up there afterwards, because they
-   * may be in the hosts file or in a search domain, and all names if no name server can be reached.
+   * threads that the system's look-ups take. The system knows more names: those of the hosts file and of search
+   * domains. It looks up names that may be local, at once if they have no dot, and all names if no name server can be
+   * reached.
    */
   async resolve(name: string, { isOperators, mayBeLocal }: NameOrigin): Promise<LookupAddress[]> {
     if (isOperators) return lookup(name, { all: true });
+    if (mayBeLocal && !name.includes('.')) return this.lookUpBySystem(name);
     const dns = this.nameServers();
     const answers = await Promise.allSettled([dns.resolve4(name), dns.resolve6(name)]);
     const found = answers.flatMap((answer, i) => {
@@ -38,8 +40,13 @@ export class Resolver {
     );
     const slow = failures.find(({ code }) => code === 'ETIMEOUT');
     if (slow !== undefined) throw slow;
-    const isBySystem = mayBeLocal || failures.some(({ code }) => code === 'ECONNREFUSED');
-    if (!isBySystem || this.bySystem.waiting >= maxWaiting) throw unknownName(name);
+    const hasDns = failures.every(({ code }) => code !== 'ECONNREFUSED');
+    if (hasDns && !mayBeLocal) throw unknownName(name);
+    return this.lookUpBySystem(name);
+  }
+
+  private async lookUpBySystem(name: string): Promise<LookupAddress[]> {
+    if (this.bySystem.waiting >= maxWaiting) throw unknownName(name);
     return this.bySystem.run(name, () => lookup(name, { all: true }));
   }
 
@@ -50,5 +57,5 @@ export class Resolver {
 }
 
 function unknownName(name: string): Error {
-  return Object.assign(new Error(`DNS has no address of ${name}`), { code: 'ENOTFOUND' });
+  return Object.assign(new Error(`no address of ${name} was found`), { code: 'ENOTFOUND' });
 }
