@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Config } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { SuspectKeeper } from '../../src/queue/suspects/duties/suspect-keeper.js';
@@ -141,6 +142,21 @@ test('a suspect whose node stops runs without others next', async () => {
   const parked = 'SELECT request_id AS id FROM suspect JOIN delayed_entry USING (request_id) ORDER BY 1';
   expect(await database.run(parked)).toEqual(ids.sort().map((id) => ({ id })));
 }, 60_000);
+
+test('a suspect that may not start any more once it is claimed stays a suspect', async () => {
+  const calls = await startNode({ 'test/model': {} });
+  const [rows, cluster] = [calls.service.app.get(Database), calls.service.app.get(Cluster)];
+  const claim = rows.atomically.bind(rows);
+  // The node is drained until its next heartbeat.
+  rows.atomically = async <Row extends object>(...statements: Parameters<Database['atomically']>) => {
+    const claimed = await claim(...statements);
+    cluster.isDraining = true;
+    return claimed as Row[];
+  };
+  await makeSuspects(calls, 'test/model', 3);
+  await until(async () => (await calls.count('attempt')) > 3, { message: 'a claimed suspect is given back' });
+  expect(await calls.count('suspect')).toBe(3);
+});
 
 describe('over two nodes with addresses of their own', () => {
   let one: QueueCalls;

@@ -364,7 +364,9 @@ export class Dispatcher {
     );
     claimed.forEach((one, at) => {
       const destination = destinations[at];
-      const ended = destination ? this.runs.execute(one, model, destination) : this.runs.release(one, model);
+      const ended = destination
+        ? this.runs.execute(one, model, destination)
+        : this.runs.release(one, model, probes[at]?.isSuspect);
       void ended
         .catch((error: Error) => this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`))
         .then(() => release(one));

@@ -8,6 +8,7 @@ import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from './queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
+import { parkedMs } from '../suspects/queries/suspects.js';
 import { Suspects } from '../suspects/suspects.js';
 import type { EventWriter } from './event-writer.js';
 import { endingOf } from './run-finish.js';
@@ -121,10 +122,14 @@ export class Runs {
     }
   }
 
-  /** Requeues a claimed request that must not run here, or ends it if it was cancelled meanwhile. */
-  async release(claimed: Claimed, model: Model): Promise<void> {
+  /**
+   * Requeues a claimed request that must not run here, or ends it if it was cancelled meanwhile. `isSuspect`: its next
+   * run is to be without others.
+   */
+  async release(claimed: Claimed, model: Model, isSuspect = false): Promise<void> {
     const execution = this.open(claimed, model);
-    await this.ends.complete(execution, { kind: 'aborted', reason: 'lost' });
+    const delayMs = isSuspect ? parkedMs : 0;
+    await this.ends.complete(execution, { kind: 'aborted', reason: 'lost', delayMs });
   }
 
   private open(claimed: Claimed, model: Model): RunExecution {
