@@ -17,9 +17,9 @@ import { Progress, shippedPace } from './progress.js';
 
 /** Calls that may wait on one connection behind the one that is being answered (HTTP pipelining). */
 const maxPipelined = 100;
-/** No call waits behind calls whose heads have this many characters together. */
+/** Characters of the heads of those calls. No call waits behind more. */
 const maxPipelinedLength = 32 * 1024;
-/** After this many calls beyond those, the connection is closed at once. */
+/** After this many calls beyond the ones that wait, the connection is closed at once. */
 const maxIgnored = 500;
 /** Descriptors that are kept for the database, models, webhooks and files. */
 const reservedDescriptors = 256;

@@ -55,17 +55,19 @@ export class Pruner extends Duty {
     if (failure !== undefined) throw failure;
   }
 
+  private get served(): string[] {
+    return this.models.all().map(({ id }) => id);
+  }
+
   private async dropOldDays(): Promise<void> {
-    const served = this.models.all().map(({ id }) => id);
-    for (const day of await droppableDays(this.database, this.retention.longestMs(), served)) {
+    for (const day of await droppableDays(this.database, this.retention.longestMs(), this.served)) {
       // PostgreSQL detaches one partition of a table after the other.
       if (!(await dropDay(this.database, day))) break;
     }
   }
 
   private async emptyOldPayloads(): Promise<void> {
-    const served = this.models.all().map(({ id }) => id);
-    for (const id of new Set([...served, ...(await removedModelIds(this.database))])) {
+    for (const id of new Set([...this.served, ...(await removedModelIds(this.database))])) {
       const retentionMs = this.retention.payloadMs(id);
       if (retentionMs < this.retention.longestMs()) await this.emptyPayloads(id, retentionMs);
     }
