@@ -37,7 +37,7 @@ export async function readForm<Stored>(
 ): Promise<Form<Stored>> {
   const parser = parserFor(request);
   // The fields are charged as they come.
-  chargesOf(request)?.take('bytes', uploadBytes);
+  chargesOf(request)?.addStoredBody(uploadBytes);
   askForBody(request, response);
   const form: Form<Stored> = { fields: [], files: [] };
   const storing: Promise<void>[] = [];

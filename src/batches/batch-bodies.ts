@@ -38,7 +38,7 @@ export class BatchBodies {
       const detail = 'Lines are stored as they are sent. Send them without a Content-Encoding.';
       throw new DomainError('unsupported_encoding', detail);
     }
-    chargesOf(request)?.take('bytes', uploadBytes);
+    chargesOf(request)?.addStoredBody(uploadBytes);
     const lines = this.whileAllowed(request, bodyOfUpload(request, response));
     return { ...termsOf(options), input: { lines, announcedBytes: Number(length) } };
   }

@@ -45,7 +45,7 @@ export class FilesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
-    chargesOf(request)?.take('bytes', uploadBytes);
+    chargesOf(request)?.addStoredBody(uploadBytes);
     const begun = await this.uploads.begin(fileId, query, request);
     askForBody(request, response);
     const stored = await this.uploads.receive(begun, request, () => giveUpUpload(request, response));

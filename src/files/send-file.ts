@@ -40,7 +40,7 @@ export async function sendFile(
   const range = selection.status === 206 ? selection.range : { start: 0, end: size - 1 };
   const length = range.end - range.start + 1;
   const isRead = method === 'GET' && selection.status !== 304 && length > 0;
-  if (isRead) chargesOf(request)?.take('bytes', downloadBytes);
+  if (isRead) chargesOf(request)?.reserveAnswer(Math.min(length, downloadBytes));
   // Read before the head is sent, so that a failure can still be answered.
   const bytes = isRead ? await files.read(file, range) : undefined;
   response.statusCode = selection.status;

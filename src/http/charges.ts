@@ -69,6 +69,13 @@ export class Charges {
     else if (total >= smallBytes) this.body = this.take('bytes', total);
   }
 
+  /** Counts a body that is stored as it comes: up to `most` bytes of it are in memory at once. */
+  addStoredBody(most: number): void {
+    const { 'content-length': length = most } = this.request.headers;
+    const bytes = Math.min(Number(length), most);
+    this.addBody(bytes, bytes);
+  }
+
   /** The body is no longer in memory. */
   releaseBody(): void {
     this.body?.release();

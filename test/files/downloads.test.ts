@@ -52,6 +52,15 @@ test('a download is charged for what it has in memory: a chunk that is sent, and
   expect(Math.max(...lengths)).toBeLessThanOrEqual(ofDownload[0]!.amount / 2);
 });
 
+test('a small download is charged for its length, and one below 16 KiB for nothing', async () => {
+  const [small, smallest] = [await files.store(someBytes(20_000)), await files.store(someBytes(3_000))];
+  const charged = jest.spyOn(service.app.get(Allowances), 'take');
+  for (const url of [small, smallest]) await files.bytes(url);
+  const ofDownloads = charged.mock.calls.map(([, resource, amount]) => [resource, amount]);
+  charged.mockRestore();
+  expect(ofDownloads).toEqual([['bytes', 20_000]]);
+});
+
 test('HEAD returns the same headers, without the bytes', async () => {
   const answer = await get({ range: 'bytes=0-9' }, 'HEAD');
   expect([answer.status, answer.headers.get('content-length'), answer.headers.get('etag')]).toEqual([

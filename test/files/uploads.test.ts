@@ -252,6 +252,15 @@ test('an upload is charged for what it has in memory: a block that is written, a
   for (const spy of [written, charged]) spy.mockRestore();
 });
 
+test('a small upload is charged for its length, and one below 16 KiB for nothing', async () => {
+  const charged = jest.spyOn(service.app.get(Allowances), 'take');
+  await files.store(someBytes(20_000));
+  await files.store(someBytes(3_000));
+  const ofUploads = charged.mock.calls.map(([, resource, amount]) => [resource, amount]);
+  charged.mockRestore();
+  expect(ofUploads).toEqual([['bytes', 20_000]]);
+});
+
 test('a hundred uploads at once are all whole', async () => {
   const bodies = Array.from({ length: 100 }, (_, i) =>
     Buffer.concat([Buffer.from(`${i} `), someBytes(3_000)]),

@@ -242,7 +242,7 @@ export class ModelCalls {
     const found = url === undefined ? undefined : await this.files.named(url);
     if (found !== undefined) {
       const { contentType, size } = found.file;
-      chargesOf(request)?.take('bytes', downloadBytes);
+      chargesOf(request)?.reserveAnswer(Math.min(size, downloadBytes));
       const bytes = await found.read();
       return () => {
         this.watch.bind(response);

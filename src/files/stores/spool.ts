@@ -9,7 +9,7 @@ import { freeMemory } from '../free-memory.js';
 import type { Memory, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
 
-/** Bytes that an upload has in memory: a block that is being written, and the next one, which comes in meanwhile. */
+/** Bytes that a large upload has in memory: a block that is being written, and the next one, which comes in meanwhile. */
 export const uploadBytes = 256 * 1024;
 const blockBytes = uploadBytes / 2;
 /** A temporary file that was not written to for this long is a leftover. */
