@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterAll(() => tables.drop());
 
 async function divide(database: Database, node: string, retained = 0): Promise<SlotGrant> {
-  return (await divideSlots(database, node, [{ modelId, retained }]))![0]!;
+  return (await divideSlots(database, node, [{ modelId, retained }]))!.grants[0]!;
 }
 
 const granted = async (): Promise<number[]> =>

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../database/database.js';
 import { ModelsService } from '../../../models/models.service.js';
 import { Cluster } from '../cluster.js';
-import { divideSlots, type SlotGrant } from '../queries/divide-slots.js';
+import { divideSlots } from '../queries/divide-slots.js';
 import { QueueEvents } from '../../queue-events.js';
 import { Slots } from '../slots.js';
 import { Duty } from '../../../tools/duty.js';
@@ -16,6 +16,8 @@ export class SlotKeeper extends Duty {
    */
   private changes = 1;
   private dividedAt = 0;
+  /** The nodes of that division. Between two heartbeats, a node may be given up and come back. */
+  private dividedAmong = '';
 
   constructor(
     private readonly database: Database,
@@ -34,7 +36,7 @@ export class SlotKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     const { changes } = this;
-    if (this.dividedAt === changes || !this.cluster.connected) return;
+    if (this.isFair || !this.cluster.connected) return;
     const { generation } = this.slots;
     const ids = new Set([...this.models.takenBy('nodes').map(({ id }) => id), ...this.slots.modelsInUse]);
     const requested = [...ids].map((modelId) => {
@@ -50,21 +52,27 @@ export class SlotKeeper extends Duty {
       const groupId = model?.group?.id ?? null;
       return { modelId, retained, retainedBelow, isGone: model?.takenBy !== 'nodes', groupId };
     });
-    let grants: SlotGrant[] | undefined;
-    try {
-      grants = await divideSlots(this.database, this.cluster.nodeId, requested);
-    } finally {
-      // An answer that arrives after the node was fenced is a grant that other nodes may have by now.
-      const isVoid = this.slots.generation !== generation || !this.cluster.connected;
-      if (isVoid) grants = undefined;
-      if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
-    }
-    for (const { modelId, slots, limit, round, groupId, groupLimit, below } of grants ?? []) {
-      this.slots.grant(modelId, slots, { limit, round });
-      this.slots.grantToGroup(modelId, groupId, groupLimit);
-      this.slots.grantBelow(modelId, below);
+    const division = await divideSlots(this.database, this.cluster.nodeId, requested);
+    // An answer that arrives after the node was fenced is a grant that other nodes may have by now.
+    const isVoid = this.slots.generation !== generation || !this.cluster.connected;
+    if (division !== undefined && !isVoid) {
+      const { grants, schedulers } = division;
+      for (const { modelId, slots, limit, round, groupId, groupLimit, below } of grants) {
+        this.slots.grant(modelId, slots, { limit, round });
+        this.slots.grantToGroup(modelId, groupId, groupLimit);
+        this.slots.grantBelow(modelId, below);
+      }
+      if (grants.every(({ isFair }) => isFair)) {
+        this.dividedAt = changes;
+        this.dividedAmong = schedulers.join();
+      }
     }
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
+  }
+
+  /** True: every node had its fair part, and as far as is known nothing has changed since. */
+  private get isFair(): boolean {
+    return this.dividedAt === this.changes && this.dividedAmong === this.cluster.schedulers.join();
   }
 
   private divideAgain(): void {

@@ -109,12 +109,18 @@ interface SlotPart {
   isFair: boolean;
 }
 
+/** What a node got, and the nodes among which the slots were divided. */
+export interface Division {
+  grants: SlotGrant[];
+  schedulers: string[];
+}
+
 /** undefined: this node is no longer registered. */
 export async function divideSlots(
   database: Database,
   nodeId: string,
   requested: RequestedSlots[],
-): Promise<SlotGrant[] | undefined> {
+): Promise<Division | undefined> {
   const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
     const models = await query<ModelRow>(lockModels, [ids]);
@@ -185,7 +191,7 @@ export async function divideSlots(
       granted.map(({ below }) => below?.slots[0] ?? null),
       granted.map(({ below }) => below?.slots[1] ?? null),
     ]);
-    return granted;
+    return { grants: granted, schedulers };
   });
 }
 
