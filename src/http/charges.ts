@@ -73,7 +73,7 @@ export class Charges {
   addStoredBody(most: number): void {
     const { 'content-length': length = most } = this.request.headers;
     const bytes = Math.min(Number(length), most);
-    this.addBody(bytes, bytes);
+    if (bytes >= smallBytes) this.take('bytes', bytes);
   }
 
   /** The body is no longer in memory. */

@@ -17,7 +17,7 @@ const { service, calls, model } = testQueue({
 
 /** Too large for an answer that is not charged. */
 const long = randomBytes(30_000).toString('hex');
-const sound = randomBytes(100);
+const sound = randomBytes(20_000);
 let imageUrl: string;
 
 beforeAll(async () => {
