@@ -1,3 +1,4 @@
+import { Cancels } from '../../src/queue/completion/cancels.js';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
@@ -53,6 +54,18 @@ describe('cancelling', () => {
     expect(status.metrics.inference_time).toEqual(expect.any(Number));
     expect(model.times(id)).toBe(1);
     await expectNothingLeft();
+  });
+
+  test('only waiting requests leaves a running one as it is', async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    await model.arrived(id);
+    expect(await service.app.get(Cancels).one(id, { state: 'IN_QUEUE' })).toBeUndefined();
+    const asked = 'SELECT FROM lease WHERE request_id = $1 AND cancel_requested_at IS NOT NULL';
+    expect(await service.query(asked, [id])).toEqual([]);
+    await model.answer(id);
+    expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true });
+    const noted = `SELECT FROM request_event WHERE request_id = $1 AND kind = 'cancel_requested'`;
+    expect(await service.query(noted, [id])).toEqual([]);
   });
 
   test('a running request whose attempt fails at that moment completes it as cancelled', async () => {

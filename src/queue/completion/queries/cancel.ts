@@ -47,7 +47,7 @@ const cancelStatement = statementOfDays(
     set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
   })()}, running AS MATERIALIZED (
   SELECT request_id, cancel_requested_at FROM lease
-  WHERE request_id = $1::uuid FOR UPDATE
+  WHERE request_id = $1::uuid AND EXISTS (SELECT FROM target) FOR UPDATE
 ), requested AS (
   UPDATE lease SET cancel_requested_at = clock_timestamp()
   FROM running
