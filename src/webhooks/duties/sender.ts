@@ -33,6 +33,8 @@ export class Sender extends SelfStartingDuty {
   protected readonly intervalMs = 30_000;
   /** Pause after a claim that found deliveries, so that the next one finds several. */
   protected override readonly shortestPauseMs = 25;
+  /** A round that failed has forgotten why it began. */
+  protected override readonly retryMs = 1_000;
   private readonly claimedBy = randomUUID();
   private readonly limiter: HostLimiter;
   private readonly underWay = new Set<Promise<void>>();
