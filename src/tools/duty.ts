@@ -1,9 +1,6 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DatabaseUnavailable, ofDatabase } from '../errors/database-error.js';
 
-/** A failed round is followed by another after at most this time, before jitter. */
-const retryMs = 30_000;
-
 /**
  * A loop with one job. `start` and `stop` are idempotent; `stop` waits for the current round. The loss of the database
  * is logged once and its return once, and the loop continues. The name of the class is the label `duty` of metrics, so
@@ -27,6 +24,9 @@ export abstract class Duty {
 
   /** Milliseconds between rounds, before jitter. */
   protected abstract readonly intervalMs: number;
+
+  /** A failed round is followed by another after at most this time, before jitter. */
+  protected readonly retryMs: number = 30_000;
 
   /** The first round begins this many milliseconds after the start at the latest, before jitter. */
   protected readonly firstWithinMs: number = Infinity;
@@ -91,7 +91,7 @@ export abstract class Duty {
     } finally {
       this.round = undefined;
       if (this.running)
-        this.schedule(this.failing ? Math.min(this.nextIntervalMs(), retryMs) : this.nextIntervalMs());
+        this.schedule(this.failing ? Math.min(this.nextIntervalMs(), this.retryMs) : this.nextIntervalMs());
     }
   }
 }

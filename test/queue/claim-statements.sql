@@ -139,7 +139,11 @@ SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "ke
        extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        assigned.traceparent, assigned.tracestate, assigned.tags,
        (SELECT name FROM api_key WHERE api_key.id = assigned.api_key_id) AS "keyName",
-       CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
+       CASE
+         WHEN pg_column_size(assigned.input) <= CASE
+           WHEN pg_column_compression(assigned.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END
+       END AS input, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned;
 
@@ -231,7 +235,11 @@ SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "ke
        extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        assigned.traceparent, assigned.tracestate, assigned.tags,
        (SELECT name FROM api_key WHERE api_key.id = assigned.api_key_id) AS "keyName",
-       CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
+       CASE
+         WHEN pg_column_size(assigned.input) <= CASE
+           WHEN pg_column_compression(assigned.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END
+       END AS input, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned;
 
@@ -470,7 +478,11 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        request.traceparent, request.tracestate, request.tags,
        (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-       CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
+       CASE
+         WHEN pg_column_size(request.input) <= CASE
+           WHEN pg_column_compression(request.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END
+       END AS input
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
 JOIN recent_request AS request ON request.id = lease.request_id
@@ -490,7 +502,11 @@ SELECT request.id, again.token, split_part(again.claim_id, ' ', 1) AS "keyId",
        extract(epoch FROM again.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM again.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        request.traceparent, request.tracestate, request.tags,
        (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-       CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input, again.claim_id AS "claimId"
+       CASE
+         WHEN pg_column_size(request.input) <= CASE
+           WHEN pg_column_compression(request.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END
+       END AS input, again.claim_id AS "claimId"
 FROM again
 JOIN recent_request AS request ON request.id = again.request_id;
 
@@ -503,7 +519,11 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        request.traceparent, request.tracestate, request.tags,
        (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-       CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
+       CASE
+         WHEN pg_column_size(request.input) <= CASE
+           WHEN pg_column_compression(request.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END
+       END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND deadline_at < clock_timestamp()
@@ -518,7 +538,11 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        request.traceparent, request.tracestate, request.tags,
        (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-       CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
+       CASE
+         WHEN pg_column_size(request.input) <= CASE
+           WHEN pg_column_compression(request.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END
+       END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND worker_id = $1::uuid
@@ -533,7 +557,11 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
        request.traceparent, request.tracestate, request.tags,
        (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-       CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
+       CASE
+         WHEN pg_column_size(request.input) <= CASE
+           WHEN pg_column_compression(request.input) IS NULL THEN 262144 + 4 ELSE 16384
+         END THEN CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END
+       END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[])

@@ -1,5 +1,6 @@
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
 import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
@@ -38,6 +39,20 @@ test.each(duties)('the longest jitter makes no round of %s late', async (_, type
   const rounds = mock.method(duty, 'runOnce');
   mock.timers.tick(20_200);
   await nextTurn();
+  expect(rounds.mock.callCount()).toBe(1);
+  await duty.stop();
+});
+
+test.each(duties)('a failed round of %s is repeated soon', async (_, type, values) => {
+  mock.method(Logger.prototype, 'error', () => undefined);
+  const fault = mock.method(database, 'query', () => Promise.reject(new Error('The database is away.')));
+  const duty = Reflect.construct(type, values) as Duty;
+  duty.start();
+  mock.timers.tick(36_000);
+  await nextTurn();
+  expect([fault.mock.callCount(), duty.failures]).toEqual([1, 1]);
+  const rounds = mock.method(duty, 'runOnce');
+  mock.timers.tick(3_000);
   expect(rounds.mock.callCount()).toBe(1);
   await duty.stop();
 });

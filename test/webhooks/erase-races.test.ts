@@ -78,6 +78,28 @@ test('an erasure that starts while a try is being stored deletes the body of the
   expect(await stored(id)).toEqual(tries.map(() => withoutBody));
 });
 
+test('tries of two requests that end while one operation erases both are stored after it', async () => {
+  const both = [await underWay(), await underWay()];
+  // The first delivery of the second request has a smaller id than the one of the first request.
+  const tries = both.map(([, [tried]], at) => ({
+    ...tried!,
+    deliveryId: randomUUID().replace(/^./, `${1 - at}`),
+  }));
+  for (const [at, { requestId, deliveryId }] of tries.entries()) {
+    const values = [requestId, both[at]![1][0]!.deliveryId, deliveryId];
+    await tables.rows('UPDATE webhook_delivery SET id = $3 WHERE request_id = $1 AND id = $2', values);
+  }
+  const [first, second] = both.map(([id]) => id);
+  await database.execute('BEGIN');
+  await erase(database, first!);
+  const recorded = recordTries(other, claimedBy, tries);
+  await tables.blocked(1);
+  await erase(database, second!);
+  await database.execute('COMMIT');
+  await recorded;
+  expect([...(await stored(first!)), ...(await stored(second!))]).toEqual([withoutBody, withoutBody]);
+});
+
 test('a delivery retains its last hundred tries', async () => {
   const [id, [tried]] = await underWay();
   const first = { ...entry, status: 501 };

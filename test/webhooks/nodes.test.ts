@@ -64,7 +64,7 @@ test('a delivery of a request that is older than the recent days is claimed with
   );
   const deliveryId = await insertDelivery(id, '/older');
   expect(await claimAll(600_000)).toMatchObject([
-    { deliveryId, requestId: id, id, isGone: false, outcome: 'succeeded', output: '"old"', outputBytes: 5 },
+    { deliveryId, requestId: id, id, isGone: false, outcome: 'succeeded', output: '"old"', outputBytes: 6 },
   ]);
   await service.query(`DELETE FROM request WHERE id = $1`, [id]);
   await service.query(`UPDATE webhook_delivery SET next_try_at = now() WHERE id = $1`, [deliveryId]);

@@ -143,6 +143,23 @@ test('a batch of finishes writes deliveries only for the runs that still hold th
   expect(told.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
 });
 
+test('an expiry of many requests writes the deliveries of at most 200 in one commit', async () => {
+  const ids = await submitSome(database, 250);
+  await tables.rows('UPDATE request SET webhook_url = $1', [url]);
+  await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+  const commits = await untilNone(() => expire(database, requestErrors.expired(0)));
+  expect(commits.map(({ length }) => length)).toEqual([200, 50]);
+  const rows = await tables.rows<{ id: string }>('SELECT request_id AS id FROM webhook_delivery ORDER BY 1');
+  expect(rows.map(({ id }) => id)).toEqual(ids.toSorted());
+});
+
+/** Calls until a call returns nothing. */
+async function untilNone<Row>(call: () => Promise<Row[]>): Promise<Row[][]> {
+  const found: Row[][] = [];
+  for (let rows = await call(); rows.length > 0; rows = await call()) found.push(rows);
+  return found;
+}
+
 test('a hook is refused after the statements are built, unless it is already registered', async () => {
   await finish(database, [ending(await run())]);
   const [hook] = outbox;

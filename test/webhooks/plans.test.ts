@@ -68,6 +68,8 @@ const literals: Record<string, string[]> = {
     '4',
     '2',
     ...Array.from({ length: 7 }, () => `'{}'`),
+    `''`,
+    `'00000000-0000-0000-0000-000000000000'`,
   ],
 };
 
@@ -120,6 +122,26 @@ test('a claim reads about as many pages of many deliveries as of few, and takes 
     'b.example',
     'b.example',
   ]);
+});
+
+test.each([
+  ['random', `(SELECT string_agg(md5(n::text), '') FROM generate_series(1, 100000) AS n)`],
+  ['repetitive', `repeat('a', 3000000)`],
+])('a claim does not read a large %s output that is not sent', async (_, large) => {
+  await tables.rows('TRUNCATE webhook_delivery');
+  await fill('a.example', 1);
+  const [delivery] = await tables.rows<{ id: string }>(
+    `UPDATE webhook_delivery SET request_id = uuid_at(now()) RETURNING request_id AS id`,
+  );
+  await tables.rows(
+    `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, output, completed_at)
+     VALUES ($1, 'test/model', gen_random_uuid(), 'COMPLETED', 'succeeded', 0, '1', now())`,
+    [delivery!.id],
+  );
+  await pagesOf('claim_deliveries');
+  const few = await pagesOf('claim_deliveries');
+  await tables.rows(`UPDATE request SET output = to_json(${large}) WHERE id = $1`, [delivery!.id]);
+  expect(await pagesOf('claim_deliveries')).toBeLessThan(few + 3);
 });
 
 test('keys take turns, and a key leaves enough tries free for a new host of another key', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -89,6 +90,25 @@ describe('a completed request is sent to the webhook of its submission', () => {
     const [tooLarge] = await receiver.arrived(large.path);
     expect(tooLarge!.body).toContain('"payload":null,"payload_error":"too_large","error":null');
     expect(bodyOf(tooLarge)).toMatchObject({ status: 'OK' });
+  });
+
+  test('with an output of exactly 256 KiB that the database compresses, and without a larger one', async () => {
+    const texts = Array.from(
+      { length: 4_096 },
+      (_, i) => `${randomUUID()}${'x'.repeat(i < 2_048 ? 64 : 128)}`,
+    );
+    const output = (bytes: number): string => JSON.stringify(texts.join('').slice(0, bytes - 2));
+    const fits = await hooks.submit({ body: output(256 * 1024) });
+    const large = await hooks.submit({ body: output(256 * 1024 + 1) });
+    const [fitting] = await receiver.arrived(fits.path);
+    expect(bodyOf(fitting).payload).toHaveLength(256 * 1024 - 2);
+    const [tooLarge] = await receiver.arrived(large.path);
+    expect(bodyOf(tooLarge)).toMatchObject({ payload: null, payload_error: 'too_large' });
+    const sizes = await service.query(
+      `SELECT pg_column_size(output) BETWEEN 20000 AND 260000 AS fits FROM request WHERE id = ANY ($1)`,
+      [[fits.id, large.id]],
+    );
+    expect(sizes).toEqual([{ fits: true }, { fits: true }]);
   });
 
   test('once for its completion, whatever its earlier attempts', async () => {

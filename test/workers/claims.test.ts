@@ -101,6 +101,23 @@ describe('a claim', () => {
     expect(((await input.json()) as { text: string }).text).toHaveLength(300_000);
   });
 
+  test('returns an input that the database compressed as a URL unless its text is surely small', async () => {
+    const words = Array.from({ length: 1_500 }, () => `${randomUUID()}${'x'.repeat(100)}`);
+    const long = await calls.submit('test/pulled', { text: words.join('') });
+    const short = await calls.submit('test/pulled', { text: words.slice(0, 200).join('') });
+    const sizes = await service.query(
+      `SELECT pg_column_compression(input) IS NOT NULL AS compressed, octet_length(input::text) < 262144 AS fits
+       FROM request WHERE id = ANY ($1)`,
+      [[long, short]],
+    );
+    expect(sizes).toEqual(Array.from({ length: 2 }, () => ({ compressed: true, fits: true })));
+    const [first, second] = await worker.runs({ max: 2 });
+    expect(first).toMatchObject({ input_url: `${service.url}/v1/worker/runs/${long}/input` });
+    expect(second).toMatchObject({ input: { text: words.slice(0, 200).join('') } });
+    const input = await worker.ofRun('GET', first!, 'input');
+    expect(await input.json()).toEqual({ text: words.join('') });
+  });
+
   test('is answered 204 when nothing waits, at once or when its time is over', async () => {
     expect((await worker.claim()).status).toBe(204);
     const held = await worker.claim({ wait: 1 });

@@ -28,6 +28,8 @@ export class AbandonedCalls extends SelfStartingDuty {
   /** What other nodes have noted is found within this time. */
   protected readonly intervalMs = 30_000;
   protected override readonly shortestPauseMs = 200;
+  /** A round that failed has forgotten what was due. */
+  protected override readonly retryMs = 1_000;
   /** The time from the close of a call to the cancel of its request. Tests shorten it. */
   graceMs = 10_000;
   /** The time at which the next request is due, as far as is known. */

@@ -15,6 +15,7 @@ import {
   type ClaimedDelivery,
   dueDeliveries,
   type HostAndKey,
+  readOutput,
 } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
@@ -32,10 +33,14 @@ export class Sender extends SelfStartingDuty {
   protected readonly intervalMs = 30_000;
   /** Pause after a claim that found deliveries, so that the next one finds several. */
   protected override readonly shortestPauseMs = 25;
+  /** A round that failed has forgotten why it began. */
+  protected override readonly retryMs = 1_000;
   private readonly claimedBy = randomUUID();
   private readonly limiter: HostLimiter;
   private readonly underWay = new Set<Promise<void>>();
   private readonly results: Batcher<Tried, void>;
+  /** Reads of outputs that claims left out. Few run at once, because each may take a good part of a second. */
+  private readonly outputs: Batcher<ClaimedDelivery, void>;
   private readonly log = new Logger(Sender.name);
   private isWoken = false;
   private isStopping = false;
@@ -57,6 +62,7 @@ export class Sender extends SelfStartingDuty {
     super();
     this.limiter = new HostLimiter(terms);
     this.results = new Batcher((tries) => this.record(tries), { maxItems: 64, writers: 2 });
+    this.outputs = new Batcher((deliveries) => this.readOutputs(deliveries), { maxItems: 1, writers: 2 });
   }
 
   override onApplicationBootstrap(): void {
@@ -142,6 +148,9 @@ export class Sender extends SelfStartingDuty {
   private async makeTry(delivery: ClaimedDelivery): Promise<boolean | undefined> {
     const { deliveryId, requestId, host } = delivery;
     try {
+      const { output, outputBytes } = delivery;
+      const isLeftOut = output === null && outputBytes > 0 && outputBytes <= this.terms.maxPayloadBytes;
+      if (isLeftOut) await this.outputs.add(delivery);
       const tried = await this.client.makeTry(delivery);
       this.isFailing = false;
       const { state, nextInMs, entry } = tried;
@@ -161,6 +170,11 @@ export class Sender extends SelfStartingDuty {
       this.isFailing = true;
       return undefined;
     }
+  }
+
+  private readOutputs(deliveries: readonly ClaimedDelivery[]): Promise<void[]> {
+    const { maxPayloadBytes } = this.terms;
+    return Promise.all(deliveries.map((delivery) => readOutput(this.database, delivery, maxPayloadBytes)));
   }
 
   private async record(tries: Tried[]): Promise<void[]> {

@@ -3,6 +3,7 @@ import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { forStatements, statementOfDays } from '../../database/days.js';
 import { columnsOf, statement } from '../../database/statement.js';
+import { textUpTo } from '../../queue/reads/payload-text.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import type { RunContent } from '../entities/webhook-delivery.entity.js';
@@ -29,11 +30,11 @@ export interface ClaimedDelivery extends RequestRow {
   baseUrl: string | null;
   /** The adapter whose form the body has; null: the service's own form, as always for an endpoint of the key. */
   adapter: Adapter | null;
-  /** JSON text; null: there is none, or it is larger than what is sent. */
+  /** JSON text; null: there is none, it is larger than what is sent, or `readOutput` reads it. */
   output: string | null;
   traceparent: string | null;
   tracestate: string | null;
-  /** 0: there is no output. */
+  /** The size on disk, where it may be compressed. 0: there is no output. */
   outputBytes: number;
 }
 
@@ -72,8 +73,8 @@ export const maxPairs = 2_000;
 const sentColumns = `${requestColumns},
        request.base_url AS "baseUrl", request.traceparent, request.tracestate,
        CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
-       coalesce(octet_length(output::text), 0) AS "outputBytes",
-       CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output`;
+       coalesce(pg_column_size(output), 0) AS "outputBytes",
+       ${textUpTo('$3::integer', 'output')} AS output`;
 
 /*
  * Purpose: takes deliveries that are due, a few of each host. The thousands of a host that is down are then not read to
@@ -223,6 +224,30 @@ async function addOlderRequests(
         row,
       );
   }
+}
+
+/*
+ * Purpose: reads an output that a claim left out, because it is compressed and its text may be much larger.
+ * Race: none: if it was erased meanwhile, there is no output.
+ * Index: request_pkey, in the day of the id.
+ */
+const outputStatement = statementOfDays(
+  'output_of_delivery',
+  (within) => `SELECT coalesce(pg_column_size(output), 0) AS "outputBytes",
+       CASE WHEN octet_length(output::text) <= $2::integer THEN output::text END AS output
+FROM request
+WHERE id = $1::uuid AND ${within('id')}`,
+);
+
+/** Adds the output to a claimed delivery if the claim left it out although it may be small enough. */
+export async function readOutput(
+  database: Database,
+  delivery: ClaimedDelivery,
+  maxOutputBytes: number,
+): Promise<void> {
+  const values = [delivery.requestId, maxOutputBytes];
+  const [row] = await database.query<ClaimedDelivery>(outputStatement(delivery.requestId), values);
+  Object.assign(delivery, row);
 }
 
 /** When the pending deliveries are due. */

@@ -61,13 +61,15 @@ WHERE endpoint.id = moved.endpoint_id AND endpoint.url = moved.url AND moved.sta
   AND endpoint.disabled_at IS NULL
 RETURNING endpoint.id`;
 
+const keyOf = ({ requestId, deliveryId }: DeliveryKey): string => `${requestId} ${deliveryId}`;
+
 /** Returns the endpoints that were disabled. */
 export function recordTries(
   database: Database,
   claimedBy: string,
   tries: readonly Tried[],
 ): Promise<{ id: string }[]> {
-  const ordered = tries.toSorted((one, other) => (one.deliveryId < other.deliveryId ? -1 : 1));
+  const ordered = tries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return database.query<{ id: string }>(recordStatement, [
     claimedBy,
     ...columnsOf(ordered, 'requestId', 'deliveryId', 'state', 'step', 'nextInMs'),

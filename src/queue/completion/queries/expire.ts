@@ -7,25 +7,28 @@ import { entryColumns, runsColumn, type WaitingRequest } from '../../waiting/que
 /** `runs`: the number of its runs, without starts that never reached the model. */
 export type Expired = WaitingRequest & { runs: number };
 
+/** One statement takes this many of each table. Each request may have 50 endpoints, so more could exceed its time. */
+const maxAtOnce = 200;
+
 /*
  * Purpose: completes requests that waited too long.
  * Race: against claims and cancels: SKIP LOCKED leaves them the rows they lock, DELETE decides.
- * Index: queue_entry_by_expires_at and delayed_entry_by_expires_at, the earliest 1,000 of each. The locked rows are
- *   deleted by their ctids, which cannot change any more. request_pkey by id: an array, because a join could read a
- *   whole day, and the ids' bounds, which prune days. The bounds are texts: PostgreSQL has no min of uuids before 18.
+ * Index: queue_entry_by_expires_at and delayed_entry_by_expires_at, the earliest of each. The locked rows are deleted
+ *   by their ctids, which cannot change any more. request_pkey by id: an array, because a join could read a whole day,
+ *   and the ids' bounds, which prune days. The bounds are texts: PostgreSQL has no min of uuids before 18.
  */
 const expireWaiting = statement('expire_waiting')`WITH gone AS (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM queue_entry
-    WHERE expires_at <= now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+    WHERE expires_at <= now() ORDER BY expires_at LIMIT ${String(maxAtOnce)} FOR UPDATE SKIP LOCKED
   ))
   RETURNING request_id
 ), delayed AS (
   DELETE FROM delayed_entry
   WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM delayed_entry
-    WHERE expires_at <= now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+    WHERE expires_at <= now() ORDER BY expires_at LIMIT ${String(maxAtOnce)} FOR UPDATE SKIP LOCKED
   ))
   RETURNING request_id
 ), overdue AS (

@@ -17,6 +17,7 @@ export class Promoter extends Duty {
   /** Events announce delayed requests. The interval is for an event that is lost. */
   protected readonly intervalMs = 30_000;
   protected override readonly shortestPauseMs = 10;
+  protected override readonly retryMs = 1_000;
   private nextDueAt = 0;
   /** True: a request was delayed since the round began, so the round may not have seen it. */
   private isLate = false;
@@ -40,7 +41,7 @@ export class Promoter extends Duty {
 
   async runOnce(): Promise<void> {
     this.isLate = false;
-    this.nextDueAt = performance.now() + 1_000; // in case the database is lost
+    this.nextDueAt = Infinity;
     if ((await this.look()) > 0) return;
     await this.promote();
     await this.look();

@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.js';
 import { statementOfDays } from '../../../database/days.js';
 import { columnsOf, statement } from '../../../database/statement.js';
+import { textUpTo } from '../../reads/payload-text.js';
 import type { AttemptOutcome } from '../../request-state.js';
 import { runOptionFields, type RunOptions } from '../../submit/submission-options.js';
 import { epochMs } from '../../../database/epoch-ms.js';
@@ -11,7 +12,7 @@ export const leaseMs = 30_000;
 export const firstLease = `interval '${firstLeaseMs / 1_000} seconds'`;
 export const workerLease = `interval '${leaseMs / 1_000} seconds'`;
 
-/** Larger inputs are fetched in a call of their own. */
+/** Larger inputs, and those that may be larger, are fetched in a call of their own. */
 export const maxInlineBytes = 256 * 1024;
 
 /** A worker's lease is identified by all three: a token is worth nothing to another key. */
@@ -46,7 +47,7 @@ export interface LeasedRun extends LeaseName, RunOptions {
   /** The name of the key that submitted the request; null: there is no such key any more. */
   keyName: string | null;
   tags: string[] | null;
-  /** null: it is too large to be sent along. */
+  /** null: it is too large to be sent along, or may be. */
   input: string | null;
 }
 
@@ -69,7 +70,7 @@ export const runColumns = (
        ${epochMs(`${run}.started_at`)} AS "startedAtMs", ${epochMs(`${run}.deadline_at`)} AS "deadlineAtMs",
        ${runOptionFields(`${request}.`)}, ${request}.tags,
        (SELECT name FROM api_key WHERE api_key.id = ${request}.api_key_id) AS "keyName",
-       CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
+       ${textUpTo(maxInlineBytes, `${request}.input`)} AS input`;
 
 /*
  * Purpose: renews the leases of workers, of many beats at once, and returns which of their runs are to stop.
