@@ -6,9 +6,9 @@ import type { RequestError } from '../queue/request-errors.js';
 import type { Batch, SegmentKind } from './batch.js';
 import { endErrors, goneError } from './batch-errors.js';
 import { type LineError, LineFormats } from './line-formats.js';
-import { type FinishedLine, readOutputs } from './queries/lines.js';
+import { type FinishedLine, readResults } from './queries/lines.js';
 
-/** Lines, and bytes of outputs, that are read at once. */
+/** Lines, and bytes of outputs or errors, that are read at once. */
 const linesAtOnce = 64;
 const bytesAtOnce = 1024 ** 2;
 
@@ -18,6 +18,13 @@ type OfBatch = Pick<Batch, 'id' | 'modelId' | 'metadata' | 'format'>;
 export interface Piece {
   bytes: Buffer;
   lines: readonly FinishedLine[];
+}
+
+/** A line with the output or the error that is written for it. */
+interface Result {
+  line: FinishedLine;
+  /** JSON text. null: it is gone. */
+  json: string | null;
 }
 
 /** Writes finished lines in the format of their batch. */
@@ -31,52 +38,40 @@ export class ResultLines {
 
   /** Yields the lines in pieces. A line whose output was deleted in the meantime is left out. */
   async *pieces(batch: OfBatch, kind: SegmentKind, lines: readonly FinishedLine[]): AsyncGenerator<Piece> {
-    let left = [...lines];
-    while (left.length > 0) {
-      const some = left.slice(0, linesAtOnce);
-      const texts = kind === 'errors' ? this.errors(batch, some) : await this.outputs(batch, some);
-      const written = some.filter((line) => typeof texts.get(line) === 'string');
-      left = left.filter((line) => !texts.has(line));
+    for (let from = 0; from < lines.length;) {
+      const results = await this.read(kind, lines.slice(from, from + linesAtOnce));
+      from += results.length;
+      const written = kind === 'errors' ? results : results.filter(({ json }) => json !== null);
       if (written.length === 0) continue;
-      const text = written.map((line) => `${texts.get(line)!}\n`).join('');
-      yield { bytes: Buffer.from(text), lines: written };
+      const texts: string[] = [];
+      for (const result of written) texts.push(`${await this.text(batch, kind, result)}\n`);
+      yield { bytes: Buffer.from(texts.join('')), lines: written.map(({ line }) => line) };
     }
   }
 
-  private errors(batch: OfBatch, lines: readonly FinishedLine[]): Map<FinishedLine, string> {
-    const format = this.formats.find(batch.format)!;
-    const texts = lines.map((line): [FinishedLine, string] => [
+  /** Reads the outputs or errors of the first lines, as many as fit. */
+  private async read(kind: SegmentKind, lines: readonly FinishedLine[]): Promise<Result[]> {
+    const ids = lines.flatMap(({ requestId }) => requestId ?? []);
+    const found = await readResults(this.database, kind, ids, bytesAtOnce);
+    const end = lines.findIndex(({ requestId }) => requestId !== null && !found.has(requestId));
+    return (end === -1 ? lines : lines.slice(0, end)).map((line) => ({
       line,
-      format.error({ ...line, error: errorOf(line) }, batch),
-    ]);
-    return new Map(texts);
+      json: line.requestId === null ? line.error : found.get(line.requestId)!,
+    }));
   }
 
-  /** null: the output is gone. Lines that are not in the map did not fit. */
-  private async outputs(
-    batch: OfBatch,
-    lines: readonly FinishedLine[],
-  ): Promise<Map<FinishedLine, string | null>> {
+  private text(batch: OfBatch, kind: SegmentKind, { line, json }: Result): string | Promise<string> {
     const format = this.formats.find(batch.format)!;
-    const ids = lines.map(({ requestId }) => requestId!);
-    const outputs = await readOutputs(this.database, ids, bytesAtOnce);
-    const texts = new Map<FinishedLine, string | null>();
-    for (const line of lines) {
-      const requestId = line.requestId!;
-      const output = outputs.get(requestId);
-      if (output === undefined) continue;
-      const text =
-        output && format.output({ ...line, requestId, output: onOneLine(output) }, batch, this.threads);
-      texts.set(line, await text);
-    }
-    return texts;
+    if (kind === 'errors') return format.error({ ...line, error: errorOf(line, json) }, batch);
+    const requestId = line.requestId!;
+    return format.output({ ...line, requestId, output: onOneLine(json!) }, batch, this.threads);
   }
 }
 
-function errorOf({ error, outcome, isEndedByBatch }: FinishedLine): LineError {
+function errorOf({ outcome, isEndedByBatch }: FinishedLine, json: string | null): LineError {
   if (isEndedByBatch && outcome !== 'completed' && outcome !== 'failed') return endErrors[outcome];
-  if (error === null) return goneError;
-  const { code, message, status, details } = JSON.parse(error) as RequestError;
+  if (json === null) return goneError;
+  const { code, message, status, details } = JSON.parse(json) as RequestError;
   const isOfModel = code === 'model_error' && status !== problemCodes.model_error.status;
   return {
     code,

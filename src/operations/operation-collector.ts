@@ -16,6 +16,9 @@ interface Collecting {
 
 @Injectable()
 export class OperationCollector {
+  /** At most this many rows are read per slice. */
+  maxLooks = 20_000;
+
   constructor(
     private readonly source: DataSource,
     private readonly all: OperatorRequests,
@@ -23,9 +26,10 @@ export class OperationCollector {
 
   /**
    * Collects one slice of members and commits it with its progress. The row's lock excludes a stop, and a node that
-   * took the operation over. Returns the new state. null: another node has the operation.
+   * took the operation over. `looks`: at most this many rows are read. Returns the new state. null: another node has the
+   * operation.
    */
-  step(id: string, nodeId: string): Promise<OperationState | null> {
+  step(id: string, nodeId: string, looks = this.maxLooks): Promise<OperationState | null> {
     return plainTransaction(this.source, async (manager) => {
       const [row] = await manager.query<Collecting[]>(
         `SELECT state, action, filter, collected_to AS "collectedTo",
@@ -36,7 +40,12 @@ export class OperationCollector {
       if (row === undefined) return null;
       if (row.state !== 'collecting') return row.state;
       const filter = frozen(qualifying(row.action, row.filter), row.startedMs);
-      const slice = await this.all.slice(filter, row.collectedTo, manager, memberWriter(id));
+      const slice = await this.all.slice(
+        filter,
+        { before: row.collectedTo, looks },
+        manager,
+        memberWriter(id),
+      );
       const state = slice.isLast ? 'running' : 'collecting';
       await manager.query(
         `UPDATE operation SET total = total + $2, collected_to = coalesce($3, collected_to), state = $4,

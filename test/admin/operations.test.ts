@@ -4,6 +4,8 @@ import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
 import { OperationRunner } from '../../src/operations/duties/operation-runner.js';
 import { claimOperation } from '../../src/operations/queries/steps.js';
+import { DatabaseUnavailable } from '../../src/errors/database-error.js';
+import { Cancels } from '../../src/queue/completion/cancels.js';
 import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -44,6 +46,18 @@ const ended = (id: string): Promise<Operation> =>
   until(async () => {
     const operation = await read(id);
     return (operation.state === 'done' || operation.state === 'stopped') && operation;
+  });
+
+/** The error of a statement that has exceeded its time. */
+const tooLong = new DatabaseUnavailable('busy', undefined);
+/** Runs the stopped runner until the operation has ended. A round finds nothing while a failed step is rolled back. */
+const workedOff = (id: string): Promise<boolean> =>
+  until(async () => {
+    await service.app
+      .get(OperationRunner)
+      .runOnce()
+      .catch((error: unknown) => expect(error).toBe(tooLong));
+    return (await read(id)).state === 'done';
   });
 
 test('an operation cancels and counts every request that matches its filter, and no other', async () => {
@@ -102,21 +116,24 @@ test('operations retry each request once, for its own key, and erase requests', 
 });
 
 describe('while the members of an operation are collected', () => {
-  const [all, runner] = [() => service.app.get(OperatorRequests), () => service.app.get(OperationRunner)];
+  const [collector, runner] = [
+    () => service.app.get(OperationCollector),
+    () => service.app.get(OperationRunner),
+  ];
   const step = (id: string, nodeId = service.app.get(Cluster).nodeId): Promise<string | null> =>
-    service.app.get(OperationCollector).step(id, nodeId);
+    collector().step(id, nodeId);
   const claim = (): Promise<unknown> =>
     claimOperation(service.app.get(Database), service.app.get(Cluster).nodeId);
   const submitAll = (tag: string, count: number): Promise<string[]> =>
     calls.submitAll(count, `test/wide?tag=${tag}&delay=1h`);
-  let sliceLooks: number;
+  let maxLooks: number;
 
   beforeEach(async () => {
-    ({ sliceLooks } = all());
+    ({ maxLooks } = collector());
     await runner().stop();
   });
   afterEach(() => {
-    all().sliceLooks = sliceLooks;
+    collector().maxLooks = maxLooks;
     runner().start();
   });
 
@@ -138,7 +155,7 @@ describe('while the members of an operation are collected', () => {
   test('the collection continues from the last slice, finds each request once, and belongs to one node at a time', async () => {
     const ids = await submitAll('slices:1', 7);
     const { id } = await start({ action: 'cancel', filter: { tag: 'slices:1' } });
-    all().sliceLooks = 3;
+    collector().maxLooks = 3;
     expect(await step(id)).toBeNull();
     await claim();
     expect([await step(id), await step(id, ids[0])]).toEqual(['collecting', null]);
@@ -166,7 +183,7 @@ describe('while the members of an operation are collected', () => {
   test('a stopped operation changes no request', async () => {
     const ids = await submitAll('unwanted:1', 4);
     const { id } = await start({ action: 'cancel', filter: { tag: 'unwanted:1' } });
-    all().sliceLooks = 3;
+    collector().maxLooks = 3;
     await claim();
     await step(id);
     expect(await (await send(`/${id}/stop`)).json()).toMatchObject({ state: 'stopping', total: 3 });
@@ -175,6 +192,47 @@ describe('while the members of an operation are collected', () => {
     expect((await calls.status(ids[0]!)).status).toBe('IN_QUEUE');
     expect(await service.query(`SELECT FROM operation_member`)).toEqual([]);
   });
+
+  test('a slice that takes too long is read again in smaller ones', async () => {
+    await submitAll('heavy:1', 7);
+    const { id } = await start({ action: 'cancel', filter: { tag: 'heavy:1' } });
+    const all = service.app.get(OperatorRequests);
+    const slice = all.slice.bind(all);
+    const looks: number[] = [];
+    all.slice = (filter, part, ...rest) => {
+      looks.push(part.looks);
+      return looks.length <= 3 ? Promise.reject(tooLong) : slice(filter, part, ...rest);
+    };
+    try {
+      await workedOff(id);
+    } finally {
+      all.slice = slice;
+    }
+    expect(looks).toEqual([20_000, 2_500, 313, 40]);
+    expect(await read(id)).toMatchObject({ state: 'done', total: 7, done: 7 });
+  });
+});
+
+test('a step that takes too long is repeated with fewer members, none of which fails for it', async () => {
+  const runner = service.app.get(OperationRunner);
+  await runner.stop();
+  const cancels = service.app.get(Cancels);
+  const among = cancels.among.bind(cancels);
+  const tried: number[] = [];
+  cancels.among = (queries, meant, ids) => {
+    tried.push(ids.length);
+    return tried.length <= 5 ? Promise.reject(tooLong) : among(queries, meant, ids);
+  };
+  try {
+    await calls.submitAll(100, 'test/wide?tag=heavy:2&delay=1h');
+    const { id } = await start({ action: 'cancel', filter: { tag: 'heavy:2' } });
+    await workedOff(id);
+    expect(tried).toEqual([100, 63, 8, 1, 1, 1, 2, 4, 8, 16, 32, 37]);
+    expect(await read(id)).toMatchObject({ state: 'done', total: 100, done: 100, failed: 0 });
+  } finally {
+    cancels.among = among;
+    runner.start();
+  }
 });
 
 test('an operation cancels running and waiting requests, and leaves out completed ones', async () => {

@@ -1,7 +1,10 @@
 import { BatchValidation } from '../../src/batches/batch-validation.js';
+import { Batches } from '../../src/batches/batches.js';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
 import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
+import { readBatchFile } from '../../src/batches/queries/lines.js';
 import { Config } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
@@ -116,6 +119,25 @@ test('output can be read while the batch runs, and a cancel writes an error for 
   const { errors } = await batches.results(batch);
   expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_cancelled']));
   expect((await batches.cancel(batch_id)).status).toBe(200);
+});
+
+test('large errors are read in pieces while the batch runs', async () => {
+  const body = JSON.stringify({ reason: 'n'.repeat(60_000) });
+  const input = inputLines(40, (i) => (i === 39 ? { hold: true } : { status: 422, body }));
+  const { batch_id } = await batches.send(input, '?model_id=test/wide');
+  await batches.until(batch_id, ({ counts }) => counts.failed === 39);
+  const { lines } = await readBatchFile(service.app.get(Database), batch_id, 'errors');
+  expect(lines.length).toBe(39);
+  expect(JSON.stringify(lines).length).toBeLessThan(20_000);
+  const all = service.app.get(Batches);
+  const pieces: Buffer[] = [];
+  for await (const piece of all.readErrors((await all.find(batch_id))!)) pieces.push(piece);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1024 ** 2 + 70_000);
+  const errors = await batches.lines(batch_id, 'errors');
+  expect(errors.map(({ error }) => error!.model_body)).toEqual(Array(39).fill(JSON.parse(body)));
+  expect(Buffer.concat(pieces).toString().match(/\n/g)?.length).toBe(39);
+  await batches.cancel(batch_id);
+  await batches.results(await batches.ended(batch_id));
 });
 
 test('a batch expires, and its lines with it', async () => {

@@ -12,7 +12,7 @@ import * as reads from '../../src/batches/queries/read-batches.js';
 import * as writes from '../../src/batches/queries/write-batches.js';
 import { newBatch } from '../support/batch-rows.js';
 import { literal, type Value } from '../support/literals.js';
-import { QueueTables } from '../support/queue-tables.js';
+import { QueueTables, submitSome } from '../support/queue-tables.js';
 
 let tables: QueueTables;
 let database: Database;
@@ -46,7 +46,7 @@ const calls: readonly ((queries: Queries) => Promise<unknown>)[] = [
   (queries) => lines.openRequestsOf(queries, batchId),
   (queries) => lines.finishedLines(queries, batchId, 'output', 1),
   (queries) => lines.readBatchFile(queries, batchId, 'output'),
-  (queries) => lines.readOutputs(queries, [batchId], 1),
+  (queries) => lines.readResults(queries, 'output', [batchId], 1),
   (queries) => lines.recordSegment(queries, lease, { ...segment, lines: [] }),
   (queries) => operators.listOperatorBatches(queries, { limit: 1 }),
   (queries) => operators.findOperatorBatch(queries, batchId),
@@ -170,4 +170,26 @@ test('the statements find their rows by index, whatever the statistics say', asy
   await expectGoodPlans();
   await tables.rows('ANALYZE batch, batch_line, batch_segment, erased_line');
   await expectGoodPlans();
+});
+
+test.each([
+  ['look random', `(SELECT string_agg(md5(n::text), '') FROM generate_series(1, 6400) AS n)`],
+  ['compress well', `repeat('a', 204800)`],
+])('large outputs that do not fit are not read, even if they %s', async (_, text) => {
+  const ids = await submitSome(database, 64);
+  await tables.rows(`UPDATE request SET output = to_json(${text}) WHERE id = ANY ($1)`, [ids]);
+  const maxBytes = 512 * 1024;
+  const found = await lines.readResults(database, 'output', ids, maxBytes);
+  expect([...found].map(([id, output]) => [id, output?.length])).toEqual(
+    ids.slice(0, 3).map((id) => [id, 204_802]),
+  );
+  await lines.readResults(recorder, 'output', ids, maxBytes);
+  const { statement, values } = used.get('results_of_lines')!;
+  const [row] = await database.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
+    { name: '', text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement.text}` },
+    values,
+  );
+  const { Plan: plan } = row!['QUERY PLAN'][0]!;
+  expect(plan['Temp Written Blocks']).toBe(0);
+  expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(500);
 });

@@ -189,7 +189,8 @@ test('an operation finds the requests of all days in slices', async () => {
   const found: string[] = [];
   let before: string | null = null;
   for (let isLast = false; !isLast;) {
-    const slice = await list.slice({ keyId }, before, undefined as never, async (_manager, text, values) => {
+    const part = { before, looks: 20_000 };
+    const slice = await list.slice({ keyId }, part, undefined as never, async (_manager, text, values) => {
       const rows = await counted.source.query<{ id: string }[]>(text, values);
       found.push(...rows.map(({ id }) => id));
       return { written: rows.length, looks: rows.length, lastId: rows.at(-1)?.id ?? null };

@@ -116,14 +116,14 @@ export interface FinishedLine {
   customId: string;
   requestId: string | null;
   outcome: FinishedOutcome;
-  /** Why the line was not submitted, or the error of its request, as JSON text. null: it has none. */
+  /** Why the line was not submitted, as JSON text. null: it has a request. */
   error: string | null;
   /** True: its request was cancelled because the batch was cancelled or has expired. */
   isEndedByBatch: boolean;
   completedAtMs: number;
 }
 
-const finishedColumns = `line.line, line.custom_id, line.request_id, coalesce(line.error, request.error)::text AS error,
+const finishedColumns = `line.line, line.custom_id, line.request_id, line.error::text AS error,
            coalesce(request.completed_at, clock_timestamp()) AS completed_at,
            coalesce(request.outcome = 'cancelled' AND batch.ends_as IS NOT NULL, false) AS ended_by_batch`;
 
@@ -131,8 +131,8 @@ const isOfKind = `CASE $2::text WHEN 'output' THEN outcome = 'completed'
   ELSE outcome IN ('failed', 'cancelled', 'expired') END`;
 
 /*
- * Purpose: reads finished lines that belong into one of the two files, without their outputs. With `segments`, reads the
- *   segments of the file in the same snapshot, so that what is read is the file at one moment.
+ * Purpose: reads finished lines that belong into one of the two files, without the outputs and errors of their requests. With
+ *   `segments`, reads the segments of the file in the same snapshot, so that what is read is the file at one moment.
  * Race: none: a line is in a segment or among these.
  * Index: batch_line_pkey, request_pkey; batch_segment_pkey.
  */
@@ -142,7 +142,7 @@ const finishedStatement = statementOfBatch(
   line, custom_id AS "customId", request_id AS "requestId", outcome, error, ended_by_batch AS "isEndedByBatch",
   extract(epoch FROM completed_at)::float8 * 1000 AS "completedAtMs"
 FROM (
-  ${withRequests(within, finishedColumns, ', error, completed_at')}
+  ${withRequests(within, finishedColumns, ', completed_at')}
 ) AS line
 WHERE ${isOfKind}
 ORDER BY line LIMIT $3::integer`,
@@ -173,7 +173,7 @@ const fileStatement = statementOfBatch(
       'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000
     ) ORDER BY line), '[]')
     FROM (
-      ${withRequests(within, finishedColumns, ', error, completed_at')}
+      ${withRequests(within, finishedColumns, ', completed_at')}
     ) AS line
     WHERE ${isOfKind}
   ) AS lines`,
@@ -196,36 +196,43 @@ export async function readBatchFile(
 }
 
 /*
- * Purpose: reads outputs of requests, as many of the first ones as fit into some bytes, and at least one.
- * Race: an output that was erased or emptied meanwhile is missing.
+ * Purpose: reads outputs or errors of requests, as many of the first ones as fit into some bytes, and at least one. The
+ *   recursion takes one request at a time and ends with the bytes, so that it reads none of those that do not fit. Its
+ *   rows have the values as they are stored, large ones as references: as texts, they would fill temporary files.
+ * Race: a value that was erased or emptied meanwhile is missing.
  * Index: request_pkey, in the days of the ids.
  */
-const outputsStatement = statementOfDays(
-  'outputs_of_lines',
-  (within) => `SELECT id, output FROM (
-  SELECT wanted.id, own.output, wanted.place,
-         sum(octet_length(own.output)) OVER (ORDER BY wanted.place) - octet_length(own.output) AS before
-  FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
+const resultsStatement = statementOfDays(
+  'results_of_lines',
+  (within) => `WITH RECURSIVE own AS (
+  SELECT 0 AS place, NULL::uuid AS id, NULL::json AS result, 0::bigint AS bytes
+  UNION ALL
+  SELECT own.place + 1, ($1::uuid[])[own.place + 1], next.result,
+         own.bytes + coalesce(octet_length(next.result::text), 0)
+  FROM own
   LEFT JOIN LATERAL (
-    SELECT request.output::text AS output FROM request
-    WHERE request.id = wanted.id AND ${within('request.id')} LIMIT 1
-  ) AS own ON true
-) AS own
-WHERE before < $2::bigint OR output IS NULL
-ORDER BY place`,
+    SELECT CASE $3::text WHEN 'output' THEN output ELSE error END AS result FROM request
+    WHERE request.id = ($1::uuid[])[own.place + 1] AND ${within('request.id')} LIMIT 1
+  ) AS next ON true
+  WHERE own.place < cardinality($1::uuid[]) AND own.bytes < $2::bigint
+)
+SELECT id, result::text AS result FROM own WHERE place > 0`,
 );
 
 /** Returns JSON texts by the ids of the requests; null: it is gone. Those that are not in the map did not fit. */
-export async function readOutputs(
+export async function readResults(
   queries: Queries,
+  kind: SegmentKind,
   requestIds: readonly string[],
   maxBytes: number,
 ): Promise<Map<string, string | null>> {
-  const rows = await queries.query<{ id: string; output: string | null }>(outputsStatement(...requestIds), [
-    uuidArray(requestIds),
-    maxBytes,
-  ]);
-  return new Map(rows.map(({ id, output }) => [id, output]));
+  if (requestIds.length === 0) return new Map();
+  const values = [uuidArray(requestIds), maxBytes, kind];
+  const rows = await queries.query<{ id: string; result: string | null }>(
+    resultsStatement(...requestIds),
+    values,
+  );
+  return new Map(rows.map(({ id, result }) => [id, result]));
 }
 
 export interface Segment {

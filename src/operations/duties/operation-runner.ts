@@ -22,8 +22,8 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 /** Members per step. A step holds its locks only for a moment. */
 const stepSizes = { cancel: 500, erase: 100, retry: 50 };
 /**
- * A step that failed because of a member is repeated with an eighth of the members, and so on until it has only that
- * member. Then the steps grow again.
+ * A step that failed is repeated with an eighth of its size, because one member may have broken it, or it may take longer
+ * than a statement may. Steps that succeed grow again.
  */
 const [shrinking, growing] = [8, 2];
 const restMs = 50;
@@ -66,6 +66,8 @@ export class OperationRunner extends SelfStartingDuty {
    * notification.
    */
   private isWatching = false;
+  /** The sizes of the next steps, by operation. They are kept after a turn and a failed round. */
+  private readonly sizes = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
@@ -115,6 +117,7 @@ export class OperationRunner extends SelfStartingDuty {
         : await claimOperation(this.database, this.cluster.nodeId);
       if (operation === undefined) {
         this.isWatching = !this.isStopping && (await isAnyOpen(this.database));
+        if (!this.isWatching) this.sizes.clear();
         return;
       }
       await this.work(operation);
@@ -126,21 +129,19 @@ export class OperationRunner extends SelfStartingDuty {
     const until = performance.now() + turnMs;
     const hasTurn = (): boolean => !this.isStopping && performance.now() < until;
     let after = firstId;
-    let size = stepSizes[operation.action];
+    const { id, action } = operation;
+    const { nodeId } = this.cluster;
     let { state: found }: { state: OperationState | null } = operation;
     while (found === 'collecting' && hasTurn())
-      found = await this.collector.step(operation.id, this.cluster.nodeId);
+      found = await this.sized(id, this.collector.maxLooks, (looks) =>
+        this.collector.step(id, nodeId, looks),
+      );
     if (found === null) return;
-    // A turn does not end while a step is divided: the next one would begin with all members again.
-    const isDivided = (): boolean => !this.isStopping && size < stepSizes[operation.action];
-    while (hasTurn() || isDivided()) {
-      const step = await this.step(operation, after, size);
-      if (step instanceof MemberFault) {
-        if (size === 1) await this.countFailed(operation, step);
-        size = Math.ceil(size / shrinking);
-        continue;
-      }
-      size = Math.min(stepSizes[operation.action], size * growing);
+    while (hasTurn()) {
+      const step = await this.sized(id, stepSizes[action], (max) => this.step(operation, after, max)).catch(
+        (error: unknown) => this.countFailed(operation, error),
+      );
+      if (step === undefined) continue;
       const { state, members } = step;
       if (state === null) return;
       if (state === 'stopping') return this.finish(operation, 'stopped');
@@ -160,36 +161,40 @@ export class OperationRunner extends SelfStartingDuty {
     this.log.log({ operationId: id, action }, `an operation is ${state}`);
   }
 
-  private async step(operation: ClaimedOperation, after: string, max: number): Promise<Step | MemberFault> {
+  /** Takes a step of at most `max` members or looks, or of fewer after one that failed. */
+  private async sized<T>(id: string, max: number, take: (size: number) => Promise<T>): Promise<T> {
+    const size = Math.min(max, this.sizes.get(id) ?? max);
+    this.sizes.set(id, Math.ceil(size / shrinking));
+    const result = await take(size);
+    this.sizes.set(id, size * growing);
+    this.brokenOff = 0;
+    return result;
+  }
+
+  private async step(operation: ClaimedOperation, after: string, max: number): Promise<Step> {
     const { id } = operation;
     const look = { id, nodeId: this.cluster.nodeId, after, max };
     let publish: Dealt['publish'];
-    try {
-      const step = await this.database.transaction(async (query) => {
-        const queries = { query };
-        const next = await nextMembers(queries, look);
-        if (next.state !== 'running' || next.members.length === 0) return next;
-        const dealt = await this.deal(operation, queries, next.members).catch((error: unknown) => {
-          throw isDatabaseUnavailable(error) ? error : new MemberFault(next.members, error);
-        });
-        await account(queries, id, dealt.ids, dealt);
-        ({ publish } = dealt);
-        return next;
+    const step = await this.database.transaction(async (query) => {
+      const queries = { query };
+      const next = await nextMembers(queries, look);
+      if (next.state !== 'running' || next.members.length === 0) return next;
+      const dealt = await this.deal(operation, queries, next.members).catch((error: unknown) => {
+        throw isDatabaseUnavailable(error) ? error : new MemberFault(next.members, error);
       });
-      publish?.();
-      this.brokenOff = 0;
-      return step;
-    } catch (error) {
-      if (error instanceof MemberFault) return error;
-      throw error;
-    }
+      await account(queries, id, dealt.ids, dealt);
+      ({ publish } = dealt);
+      return next;
+    });
+    publish?.();
+    return step;
   }
 
-  /** Counts the member that broke a step of its own as failed. The operation continues without it. */
-  private async countFailed(
-    { id, action }: ClaimedOperation,
-    { members, cause }: MemberFault,
-  ): Promise<void> {
+  /** Counts a member that broke a step of its own as failed. The operation continues without it. */
+  private async countFailed({ id, action }: ClaimedOperation, error: unknown): Promise<undefined> {
+    if (!(error instanceof MemberFault)) throw error;
+    const { members, cause } = error;
+    if (members.length > 1) return;
     const lastError = this.actions.reasonOf(action, members[0]!, cause);
     await this.database.transaction(async (query) => {
       const { state } = await nextMembers(

@@ -51,9 +51,6 @@ export type SliceWriter = (
 /** The requests of all keys, for operators. Its reads use the small pool with the usual planner. */
 @Injectable()
 export class OperatorRequests {
-  /** At most this many rows are read per slice when ids are written as members of an operation. */
-  sliceLooks = 20_000;
-
   constructor(
     private readonly source: DataSource,
     private readonly queue: QueueService,
@@ -137,21 +134,21 @@ export class OperatorRequests {
 
   /**
    * Lets `write` write the ids of the requests of one slice that match the filter. The slice begins behind the id
-   * `before` and is small enough to take only a moment. `write` receives a SELECT of the slice's ids (`text`) and its
+   * `before`, and at most `looks` rows are read. `write` receives a SELECT of the slice's ids (`text`) and its
    * `values`.
    */
   async slice(
     filter: OperatorFilter,
-    before: string | null,
+    { before, looks: maxLooks }: { before: string | null; looks: number },
     manager: EntityManager,
     write: SliceWriter,
   ): Promise<{ written: number; lastId: string | null; isLast: boolean }> {
-    const page = { ...this.pageOf(filter, before ?? undefined), max: 0, maxLooks: this.sliceLooks };
+    const page = { ...this.pageOf(filter, before ?? undefined), max: 0, maxLooks };
     const spans = this.history.spans(page);
     const span = (await spans.next()).value as DaySpan;
     const { text, values } = sliceOf({ ...page, span });
     const { written, looks, lastId } = await write(manager, text, values);
-    if (looks === this.sliceLooks && lastId !== null) return { written, lastId, isLast: false };
+    if (looks === maxLooks && lastId !== null) return { written, lastId, isLast: false };
     const isLast = (await spans.next()).done === true;
     return { written, lastId: isLast ? lastId : rangeWithin(page, span).firstId, isLast };
   }
