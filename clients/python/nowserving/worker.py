@@ -322,6 +322,8 @@ def serve(
         if not handlers:
             raise ValueError("There is no model to serve.")
         about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
+        if not _is_json(about):
+            raise ValueError("The name, the version and the labels of the worker must be JSON values.")
         secret = key or os.environ.get("NOWSERVING_KEY")
         options = _Options(concurrency, grace, stuck, ready, tuple(downloads))
         _Worker(dict(handlers), _Service(address, secret), about, options).work()
@@ -620,14 +622,16 @@ class Events:
                 self._changed.wait()
             if self._is_over:
                 return
+            if self._thread is None:
+                # No event may wait for a thread that cannot start.
+                thread = threading.Thread(target=self._send_all, name="nowserving-events", daemon=True)
+                thread.start()
+                self._thread = thread
             self.has_deltas = self.has_deltas or kind == "delta"
             if kind in REPLACEABLE and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
                 self._bytes -= len(self._pending.pop()[1])
             self._pending.append((kind, line))
             self._bytes += len(line)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._send_all, name="nowserving-events", daemon=True)
-                self._thread.start()
             self._changed.notify_all()
 
     def has_room(self) -> bool:
@@ -930,7 +934,7 @@ class _Worker:
         self._is_stopping = False
         self._is_over = False
         self._signals = 0
-        self._fault: Exception | None = None
+        self._fault: BaseException | None = None
 
     def work(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
@@ -938,8 +942,9 @@ class _Worker:
             _signals.handle_by(self._on_signal)
         say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._most()} at once.")
         try:
-            for target in (self._claim_all, self._beat_all):
-                threading.Thread(target=target, name=f"nowserving{target.__name__}", daemon=True).start()
+            for target in (self._beat_all, self._claim_all):
+                name = f"nowserving{target.__name__}"
+                threading.Thread(target=self._carry_on, args=(target,), name=name, daemon=True).start()
             self._watch(lambda: self._is_draining, math.inf)
             self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + self._options.grace)
             self._release_rest()
@@ -1008,6 +1013,14 @@ class _Worker:
             say(why)
         self._claim_line.cut()
         self._beat_line.cut()
+
+    def _carry_on(self, target: Callable[[], None]) -> None:
+        """Ends the worker if the target raises, because it would do nothing from then on, and look healthy."""
+        try:
+            target()
+        except BaseException as error:
+            self._fault = error
+            self._drain(f"The worker finishes its runs and stops, because of an error: {_described(error)}")
 
     def _slot(self) -> None:
         while True:
@@ -1170,8 +1183,8 @@ class _Worker:
         for run in runs:
             self._started.put(run)
         while self._slots < len(self._now()):
-            self._slots += 1
             threading.Thread(target=self._slot, name="nowserving_slot", daemon=True).start()
+            self._slots += 1
         if not self._is_waking:
             self._is_waking = True
             timer = threading.Timer(NEW_LEASE_S, self._beat_anew)
@@ -1813,8 +1826,9 @@ class _Loop:
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="nowserving-loop", daemon=True).start()
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=loop.run_forever, name="nowserving-loop", daemon=True).start()
+                self._loop = loop
             return self._loop
 
     async def _ended(self, result: Any, run: Run) -> tuple[Any, BaseException | None]:
