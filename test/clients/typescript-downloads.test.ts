@@ -46,6 +46,7 @@ const access = (base: string, more: Partial<FileAccess> = {}): FileAccess => ({
   leaseToken: 't1',
   downloads: [],
   signal: new AbortController().signal,
+  useless: new AbortController().signal,
   ...more,
 });
 

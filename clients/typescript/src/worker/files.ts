@@ -21,7 +21,10 @@ export interface FileAccess {
   leaseToken: string;
   /** Other origins from which downloads are allowed. */
   downloads: readonly string[];
+  /** Ends downloads. */
   signal: AbortSignal;
+  /** Ends uploads. A cancel does not, because the run may still have an output. */
+  useless: AbortSignal;
 }
 
 /**
@@ -152,7 +155,7 @@ export async function upload(
   name: string,
   content: Uint8Array | Blob | string,
   contentType: string | undefined,
-  { calls, requestId, leaseToken, signal }: FileAccess,
+  { calls, requestId, leaseToken, useless: signal }: FileAccess,
 ): Promise<string> {
   const body = typeof content === 'string' ? await openAsBlob(content) : content;
   const type = contentType ?? ((body instanceof Blob && body.type) || typeOf(name));
