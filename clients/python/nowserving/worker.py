@@ -44,7 +44,7 @@ from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional, Union
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 __all__ = ["Away", "Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
@@ -92,6 +92,8 @@ MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024
 # A segment of dots in a path, which something between worker and service may resolve even if it is encoded.
 DOTS = re.compile(r"(/|%2f|%5c)(\.|%2e){1,2}(/|%2f|%5c|$)", re.IGNORECASE)
+# The path of a URL for an upload, below any root.
+UPLOAD = re.compile(r"/v1/storage/uploads/[^/]+$")
 # A model's code may seed the module's own generator, and all its workers would then retry at the same moments.
 JITTER = random.SystemRandom().random
 
@@ -1467,7 +1469,7 @@ class _Files:
             file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
             try:
                 with _Socket(self._useless) as held:
-                    _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type, name, held)
+                    _put(target_of(answer.body["upload_url"], self._service.base), file, content_type, name, held)
             finally:
                 if is_path:
                     file.close()
@@ -1675,13 +1677,11 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
     if "@" in parts.netloc:
         raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
-        service = urlsplit(base)
         is_there = _origin(to) == _origin(base)
-        root = service.path.rstrip("/")
+        root = urlsplit(base).path.rstrip("/")
         path = parts.path[len(root) :] if is_there and parts.path.startswith(f"{root}/") else parts.path
         is_ours = path.startswith(("/v1/files/", "/v1/worker/")) and DOTS.search(path) is None
-        # Callers may know the service by another address than its workers do.
-        ours = parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
+        ours = _at_base(base, parts, path)
         if is_ours and is_there:
             return ours, True
         if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
@@ -1692,6 +1692,20 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
             raise Fail("Nothing is downloaded from the service except files.")
     origin = f"{parts.scheme}://{parts.netloc}"
     raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
+
+
+def target_of(url: str, base: str) -> str:
+    """Returns the address that a file is sent to."""
+    to = urljoin(base, url)
+    path = UPLOAD.search(urlsplit(to).path)
+    return to if path is None else _at_base(base, urlsplit(to), path.group())
+
+
+def _at_base(base: str, parts: SplitResult, path: str) -> str:
+    """Returns a URL of the service at the worker's own address. Others may know the service by another one."""
+    service = urlsplit(base)
+    root = service.path.rstrip("/")
+    return parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
 
 
 def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:

@@ -12,6 +12,7 @@ const maxTries = 6;
 const maxPauseMs = 8_000;
 const maxRedirects = 5;
 const ownPath = /^\/v1\/(files|worker)\//;
+const uploadPath = /\/v1\/storage\/uploads\/[^/]+$/;
 /** A segment of dots, which something between worker and service may resolve even if it is encoded. */
 const dots = /(\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|$)/i;
 
@@ -40,14 +41,11 @@ export function sourceOf(
   if (to.username !== '' || to.password !== '')
     throw new Fail('Nothing is downloaded from a URL that holds a name or a password.');
   const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
-  const ours = new URL(base);
-  const isThere = to.origin === ours.origin;
-  const root = ours.pathname.replace(/\/+$/, '');
+  const isThere = to.origin === new URL(base).origin;
+  const root = rootOf(base);
   const path = isThere && to.pathname.startsWith(`${root}/`) ? to.pathname.slice(root.length) : to.pathname;
   const isOurs = isHttp && ownPath.test(path) && !dots.test(path);
-  // Callers may reach the service at another address than its workers do.
-  ours.pathname = root + path;
-  ours.search = to.search;
+  const ours = atBase(base, path, to.search);
   if (isOurs && isThere) return { url: ours, isOurs };
   if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs: false };
   if (isOurs) return { url: ours, isOurs };
@@ -57,6 +55,23 @@ export function sourceOf(
     `Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`,
   );
 }
+
+/** Returns the URL that a file is sent to. */
+export function targetOf(url: string, base: string): URL {
+  const to = new URL(url, base);
+  const path = uploadPath.exec(to.pathname)?.[0];
+  return path === undefined ? to : atBase(base, path, to.search);
+}
+
+/** Returns a URL of the service at the worker's own address. Others may reach the service at another one. */
+function atBase(base: string, path: string, search: string): URL {
+  const url = new URL(base);
+  url.pathname = rootOf(base) + path;
+  url.search = search;
+  return url;
+}
+
+const rootOf = (base: string): string => new URL(base).pathname.replace(/\/+$/, '');
 
 function validUrl(url: string, base: string): URL {
   try {
@@ -172,7 +187,7 @@ export async function upload(
     });
     if (!isSuccess(answer)) throw refusal(answer, name);
     const { file_url, upload_url } = answer.body as { file_url: string; upload_url: string };
-    const kept = await put(new URL(upload_url, calls.base), { body, type, name, signal });
+    const kept = await put(targetOf(upload_url, calls.base), { body, type, name, signal });
     if (!isSuccess(kept)) throw refusal(kept, name);
     const size = body instanceof Blob ? body.size : body.byteLength;
     if ((kept.body['size'] ?? size) !== size) {
