@@ -194,6 +194,13 @@ test('a download in a trial without a service must be complete too', async () =>
 
 const urls = said(JSON.stringify({ file_url: '/v1/files/1/a', upload_url: '/upload' }));
 
+test('an outage of the service uses up no try of an upload', async () => {
+  const away = Array<Said>(7).fill(said('', { status: '503 Service Unavailable' }));
+  const broken = said('', { status: '500 Internal Server Error' });
+  const server = await saying(...away, urls, broken, urls, said('{}'));
+  expect(await upload('a.bin', Buffer.from('abc'), undefined, access(server.url))).toBe('/v1/files/1/a');
+});
+
 test('an upload survives an outage of the service, and checks the stored file', async () => {
   const away = Array.from({ length: 9 }, () => said('', { status: '503 Service Unavailable' }));
   const kept = said(JSON.stringify({ size: 3, sha256 }));

@@ -1489,10 +1489,9 @@ class _Files:
                 if size() > furthest:
                     furthest, tries = size(), 0
                     backoff.reset()
-                tries += 1
-                is_away = is_ours and broken.is_away and not self._service.is_inherited
-                is_last = tries >= MAX_TRIES and not is_away
-                if is_last or over.wait(backoff.next(broken.retry_after)):
+                if not is_ours or not broken.is_away or self._service.is_inherited:
+                    tries += 1
+                if tries >= MAX_TRIES or over.wait(backoff.next(broken.retry_after)):
                     raise TransferError(str(broken), status=broken.status) from broken
 
 

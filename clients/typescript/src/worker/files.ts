@@ -239,7 +239,7 @@ async function persist<T>(
   { signal, isOurs, size = () => 0 }: { signal: AbortSignal; isOurs: boolean; size?: () => number },
 ): Promise<T> {
   const backoff = new Backoff(maxPauseMs);
-  for (let tries = 1, furthest = 0; ; tries++) {
+  for (let tries = 0, furthest = 0; ;) {
     try {
       return await attempt();
     } catch (error) {
@@ -247,10 +247,11 @@ async function persist<T>(
       if (!(error instanceof Broken)) throw error;
       if (size() > furthest) {
         furthest = size();
-        tries = 1;
+        tries = 0;
         backoff.reset();
       }
-      if (tries >= maxTries && !(isOurs && error.isAway)) throw finalOf(error);
+      if (!(isOurs && error.isAway)) tries++;
+      if (tries >= maxTries) throw finalOf(error);
       await pause(backoff.next(error.retryAfterS), signal);
     }
   }
