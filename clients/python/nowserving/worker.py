@@ -1206,7 +1206,7 @@ class _Worker:
             try:
                 answer = self._beat(leases, hold.seconds, self._beat_line)
             except Exception:
-                if {run.token for run in self._now()} - self._beaten:
+                if set(self._leases()) - self._beaten:
                     continue  # it was cut so that the next beat has these
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
@@ -1222,7 +1222,7 @@ class _Worker:
 
     def _beat_anew(self) -> None:
         self._is_waking = False
-        if {run.token for run in self._now()} - self._beaten:
+        if set(self._leases()) - self._beaten:
             self._beat_line.cut()
 
     def _leases(self) -> list[str]:
