@@ -99,6 +99,19 @@ test('the deadline of a run follows from its remaining time, not from the clocks
   expect((await callTo('events')).body).toContain('"message":"true"');
 });
 
+/** Timers that keep the process from its end. */
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+test('the time of a run keeps no process whose worker has ended, even if its handler does not return', async () => {
+  const before = timers();
+  const { over } = work(() => new Promise(() => undefined));
+  service.offer({ remaining_ms: 3_600_000 });
+  await callTo('beats');
+  service.tell({ worker: 'stop' });
+  await over;
+  await until(() => timers() <= before);
+});
+
 test('a run is stopped when its remaining time is over', async () => {
   const reasons: unknown[] = [];
   work(async (_input, run) => {

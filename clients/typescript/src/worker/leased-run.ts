@@ -148,6 +148,7 @@ export class LeasedRun {
   }
 
   private close(): void {
+    clearTimeout(this.timer);
     this.events.close();
     this.gone.abort();
     this.endUploads();
