@@ -104,6 +104,22 @@ it('waits for a Retry-After of a minute, but not of an hour', async () => {
   expect(seen).toHaveLength(2);
 });
 
+it.each(['0', 'Tue, 01 Jan 2019 00:00:00 GMT'])(
+  'pauses longer after each failure, although Retry-After is %s',
+  async (retryAfter) => {
+    const tries: number[] = [];
+    const fetch = (): Promise<Response> => {
+      tries.push(performance.now());
+      return Promise.resolve(problem(503, 'unavailable', { 'retry-after': retryAfter }));
+    };
+    await failureOf(clientOf([], { fetch }).queue.status('r1'));
+    const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
+    expect(pauses).toHaveLength(5);
+    expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
+    expect(new Set([0, ...pauses]).size).toBe(6);
+  },
+);
+
 it('gives up a try that takes too long, and tries again', async () => {
   let tries = 0;
   const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
