@@ -157,6 +157,12 @@ it('continues by polling when the long poll of a submission ends too early', asy
   ]);
 });
 
+it('reports that the output of a run is gone, if the answer to its submission lacks it', async () => {
+  const completed = { ...queued, status: 'COMPLETED', success: true };
+  const { queue } = clientOf([json(completed), json(completed), problem(410, 'gone')]);
+  expect(await failureOf(queue.run('a/b', { input: {} }))).toMatchObject({ code: 'gone', requestId: 'r1' });
+});
+
 it('reports why a run has no output', async () => {
   const error = { code: 'model_error', message: 'It broke.', timestamp: '', details: { at: 3 } };
   const { queue } = clientOf([json({ ...queued, status: 'COMPLETED', success: false, error })]);
