@@ -112,8 +112,8 @@ class Retry(Exception):
 class Away(Exception):
     """Raised or returned by a handler: it can run nothing yet, for example because its backend loads.
 
-    The run goes back to the queue at no cost to its attempts. It starts again after `after` seconds or later, and so
-    long this worker claims no run of the model.
+    The run goes back to the queue at no cost to its attempts. It starts again after `after` seconds or later. Until
+    then this worker sends no claim for the model.
     """
 
     def __init__(self, message: str = "The worker's backend is away.", *, after: float = 5.0) -> None:
