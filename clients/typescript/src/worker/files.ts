@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { pause } from '../deadline.js';
+import { type Deadline, pause } from '../deadline.js';
 import { isUnreadable, secondsOf } from '../transport.js';
-import { type Answered, Arrival, reasonOf } from './arrival.js';
+import { type Answered, Arrival, reasonOf, silenceMs } from './arrival.js';
 import { Backoff } from './backoff.js';
 import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
 import { Broken, Fail, missing, TransferError } from './failures.js';
@@ -88,7 +88,8 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
   const { isOurs } = sourceOf(url, access.calls.base, access.downloads);
   const arrival = await Arrival.begin(to);
   try {
-    const attempt = (): Promise<void> => arrival.take((fields) => followed(url, access, fields));
+    const attempt = (): Promise<void> =>
+      arrival.take((fields, deadline) => followed(url, access, fields, deadline), access.signal);
     await persist(attempt, { signal: access.signal, isOurs, size: () => arrival.size });
     return await arrival.whole();
   } finally {
@@ -99,14 +100,15 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
 /** Follows redirects only to addresses that could be requested directly. */
 async function followed(
   url: string,
-  { calls, leaseToken, downloads, signal }: FileAccess,
+  { calls, leaseToken, downloads }: FileAccess,
   fields: Record<string, string>,
+  deadline: Deadline,
 ): Promise<Answered> {
   let next = url;
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const { url: source, isOurs } = sourceOf(next, calls.base, downloads);
     const own = isOurs ? { ...calls.authorization, 'lease-token': leaseToken } : {};
-    const response = await asked(source, { headers: { ...own, ...fields }, signal, redirect: 'manual' });
+    const response = await asked(source, { headers: { ...own, ...fields }, redirect: 'manual' }, deadline);
     const location = response.headers.get('location');
     const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
     if (!isRedirect) return { response: await checked(response, new URL(url, calls.base)), isOurs };
@@ -120,8 +122,8 @@ async function followed(
 export async function downloadOnce(url: string, to?: string): Promise<Uint8Array | string> {
   const arrival = await Arrival.begin(to);
   try {
-    await arrival.take(async (headers) => ({
-      response: await checked(await asked(new URL(url), { headers }), new URL(url)),
+    await arrival.take(async (headers, deadline) => ({
+      response: await checked(await asked(new URL(url), { headers }, deadline), new URL(url)),
       isOurs: false,
     }));
     return await arrival.whole();
@@ -132,9 +134,10 @@ export async function downloadOnce(url: string, to?: string): Promise<Uint8Array
   }
 }
 
-async function asked(url: URL, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch((error: unknown) => {
-    throw new Broken(`The download got no answer: ${reasonOf(error)}`);
+async function asked(url: URL, init: RequestInit, deadline: Deadline): Promise<Response> {
+  deadline.start(silenceMs);
+  return fetch(url, { ...init, signal: deadline.signal }).catch((error: unknown) => {
+    throw new Broken(`The download got no answer: ${deadline.isOver ? 'it took 60 s' : reasonOf(error)}`);
   });
 }
 
