@@ -12,10 +12,7 @@ export interface WorkerCall {
 /** A text body is JSON already. */
 type Body = object | string;
 type Answer =
-  | readonly [status: number, body?: Body, headers?: Record<string, string>]
-  | 'drop'
-  | 'hold'
-  | undefined;
+  readonly [status: number, body?: Body, headers?: Record<string, string>] | 'drop' | 'hold' | undefined;
 
 /** The worker protocol without a queue. Hands out the runs that a test offers, and answers as the test wants. */
 export class WorkerProtocol {

@@ -25,10 +25,7 @@ type Replace = (input: object) => Promise<object>;
  * Returns lines as NDJSON. A few lines, or those of an array, are held in memory, so that they can be sent again after a
  * lost connection. Others are read while they are sent. `replace` returns an input with URLs in place of files.
  */
-export async function linesContent(
-  lines: Lines,
-  replace: Replace,
-): Promise<Content> {
+export async function linesContent(lines: Lines, replace: Replace): Promise<Content> {
   const failure: Failure = {};
   const chunks = chunksOf(lines, replace);
   const close = (): void => void chunks.return().catch(() => undefined);
