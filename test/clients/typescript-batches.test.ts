@@ -1,5 +1,6 @@
 import { type Batch, type BatchLine, createClient, file } from '../../clients/typescript/src/index.js';
 import { passing, useFakeTimers } from '../support/passing-time.js';
+import { until } from '../support/until.js';
 
 interface Seen {
   method: string;
@@ -102,6 +103,21 @@ it('reads lines while it sends them, and passes on the error of their generator'
   });
   expect(whole[0]!.split('\n')).toHaveLength(13);
   expect(puts.length).toBeLessThan(3);
+});
+
+it('ends the generator of its lines if the upload of them does not begin', async () => {
+  const { queue } = clientOf(() => json({ code: 'forbidden', detail: 'It is not allowed.' }, 403));
+  let isOpen = false;
+  function* many(): Generator<BatchLine> {
+    isOpen = true;
+    try {
+      for (;;) yield { customId: '1', input: { text: 'x'.repeat(2 ** 20) } };
+    } finally {
+      isOpen = false;
+    }
+  }
+  await expect(queue.batches.create(many())).rejects.toMatchObject({ code: 'forbidden' });
+  await until(() => !isOpen);
 });
 
 it('refuses an option or a member of a line that it does not know', async () => {

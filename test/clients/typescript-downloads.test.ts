@@ -5,10 +5,13 @@ import {
   readdir,
   readFile,
   readlink,
+  stat,
   symlink,
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { createClient, file } from '../../clients/typescript/src/index.js';
@@ -46,6 +49,7 @@ const access = (base: string, more: Partial<FileAccess> = {}): FileAccess => ({
   leaseToken: 't1',
   downloads: [],
   signal: new AbortController().signal,
+  useless: new AbortController().signal,
   ...more,
 });
 
@@ -127,6 +131,65 @@ test.each([
   expect(await readFile(join(folder, 'a.bin'), 'utf8')).toBe('before');
 });
 
+/** Timers that stay real: those of sockets and of `until`. The client's own use setTimeout. */
+const realTimers = [
+  'Date',
+  'clearImmediate',
+  'clearInterval',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+] as const;
+
+test.each([
+  ['before its answer', 0],
+  ['within its body', 600_000],
+])('a download that stalls for a minute %s is asked for again', async (_when, arrived) => {
+  const folder = await temporaryDirectory();
+  const ranges: (string | undefined)[] = [];
+  const server = createServer(({ headers: { range } }, response) => {
+    ranges.push(range);
+    const from = Number(/\d+/.exec(range ?? '0'));
+    if (ranges.length === 1 && arrived === 0) return;
+    response.writeHead(from > 0 ? 206 : 200, {
+      etag,
+      'content-length': whole.length - from,
+      ...(from > 0 && { 'content-range': `bytes ${from}-${whole.length - 1}/${whole.length}` }),
+    });
+    if (ranges.length === 1) response.write(whole.subarray(0, arrived));
+    else response.end(whole.subarray(from));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  jest.useFakeTimers({ doNotFake: [...realTimers] });
+  try {
+    const done = download(`${url}/a`, access(url, { downloads: [url] }), join(folder, 'a'));
+    done.catch(() => undefined);
+    await until(async () => {
+      const [partial] = await readdir(folder);
+      return ranges.length === 1 && (await stat(join(folder, partial!))).size === arrived;
+    });
+    let passedMs = 0;
+    await until(() => {
+      // Two minutes at most, because after five fetch itself gives up.
+      const stepMs = passedMs < 120_000 ? 10_000 : 1;
+      passedMs += stepMs;
+      jest.advanceTimersByTime(stepMs);
+      return ranges.length === 2;
+    });
+    await done;
+  } finally {
+    jest.useRealTimers();
+    server.closeAllConnections();
+    server.close();
+  }
+  expect(whole.equals(await readFile(join(folder, 'a')))).toBe(true);
+  expect(ranges).toEqual([undefined, arrived === 0 ? undefined : `bytes=${arrived}-`]);
+});
+
 test('a download that is answered 404 is not tried again', async () => {
   const server = await saying(said('{}', { status: '404 Not Found' }));
   const refused = fetched(server);
@@ -192,6 +255,13 @@ test('a download in a trial without a service must be complete too', async () =>
 });
 
 const urls = said(JSON.stringify({ file_url: '/v1/files/1/a', upload_url: '/upload' }));
+
+test('an outage of the service uses up no try of an upload', async () => {
+  const away = Array<Said>(7).fill(said('', { status: '503 Service Unavailable' }));
+  const broken = said('', { status: '500 Internal Server Error' });
+  const server = await saying(...away, urls, broken, urls, said('{}'));
+  expect(await upload('a.bin', Buffer.from('abc'), undefined, access(server.url))).toBe('/v1/files/1/a');
+});
 
 test('an upload survives an outage of the service, and checks the stored file', async () => {
   const away = Array.from({ length: 9 }, () => said('', { status: '503 Service Unavailable' }));

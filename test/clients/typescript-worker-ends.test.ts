@@ -1,4 +1,4 @@
-import { Fail, type Run } from '../../clients/typescript/src/worker/index.js';
+import { Fail, type Run, type ServeOptions, Stopped } from '../../clients/typescript/src/worker/index.js';
 import { until } from '../support/index.js';
 import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
 import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
@@ -53,6 +53,40 @@ test('an output that a run returns counts, even if its worker must stop', async 
   expect(service.of('output').map(bodyOf)).toEqual([{ text: 'a' }]);
 });
 
+const uploads = [200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }] as const;
+
+test('a run uploads a file after a cancel, and its output counts', async () => {
+  service.next['files'] = [uploads];
+  work(async (_input, run) => {
+    await untilAborted(run).catch(() => undefined);
+    return { image: await run.upload('a.png', new Uint8Array([1, 2, 3])) };
+  });
+  service.offer();
+  await callTo('beats');
+  service.tell({ cancel: ['request-0'] });
+  await until(() => service.of('output').length + service.of('failure').length === 1);
+  expect(service.of('output').map(bodyOf)).toEqual([{ image: '/v1/files/1/a.png' }]);
+});
+
+test.each<[string, object, object, ServeOptions]>([
+  ['its time is over', { remaining_ms: 50 }, {}, {}],
+  ['its lease is lost', {}, { lost: ['request-0'] }, {}],
+  ['its handler is almost stuck after a cancel', {}, { cancel: ['request-0'] }, { stuck: 4_000 }],
+])('an upload without an answer ends when %s', async (_when, run, beat, options) => {
+  service.next['files'] = [uploads];
+  service.next['/upload/1'] = ['hold'];
+  const errors: unknown[] = [];
+  work(async (_input, { upload }) => {
+    await upload('a.png', new Uint8Array([1, 2, 3])).catch((error: unknown) => errors.push(error));
+  }, options);
+  service.offer(run);
+  await callTo('/upload/1');
+  service.tell(beat);
+  await until(() => errors.length === 1);
+  expect(errors).toEqual([expect.any(Stopped)]);
+  await callTo('claims', 2);
+});
+
 const longAgo = '2020-01-01T00:00:00.000Z';
 
 test('the deadline of a run follows from its remaining time, not from the clocks of the machines', async () => {
@@ -63,6 +97,19 @@ test('the deadline of a run follows from its remaining time, not from the clocks
   service.offer({ deadline_at: longAgo, remaining_ms: 60_000 });
   expect(bodyOf(await callTo('output'))).toEqual({ isStopped: false });
   expect((await callTo('events')).body).toContain('"message":"true"');
+});
+
+/** Timers that keep the process from its end. */
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+test('the time of a run keeps no process whose worker has ended, even if its handler does not return', async () => {
+  const before = timers();
+  const { over } = work(() => new Promise(() => undefined));
+  service.offer({ remaining_ms: 3_600_000 });
+  await callTo('beats');
+  service.tell({ worker: 'stop' });
+  await over;
+  await until(() => timers() <= before);
 });
 
 test('a run is stopped when its remaining time is over', async () => {

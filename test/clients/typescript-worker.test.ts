@@ -306,6 +306,16 @@ test('a file is uploaded to a signed URL, without the key', async () => {
   expect(put!.headers.authorization).toBeUndefined();
 });
 
+test('a file is uploaded to the address of the worker, whatever address the service has for callers', async () => {
+  const upload_url = 'https://unreachable.invalid/queue/v1/storage/uploads/x?signature=s';
+  service.next['files'] = [[200, { file_url: 'https://unreachable.invalid/f', upload_url }]];
+  work((_input, run) => run.upload('a.png', new Uint8Array([1, 2, 3])));
+  service.offer();
+  const put = await until(() => service.calls.find(({ url }) => url.startsWith('/v1/storage/')));
+  expect(put.url).toBe('/v1/storage/uploads/x?signature=s');
+  await callTo('output');
+});
+
 const full = (status: number) =>
   [status, { code: 'storage_full', detail: 'It is full.' }, { 'retry-after': '0' }] as const;
 

@@ -7,7 +7,7 @@ import {
   Stopped,
   TransferError,
 } from '../../clients/typescript/src/worker/failures.js';
-import { sourceOf, typeOf } from '../../clients/typescript/src/worker/files.js';
+import { sourceOf, targetOf, typeOf } from '../../clients/typescript/src/worker/files.js';
 import { until } from '../support/until.js';
 
 test('pauses are anywhere within a window that doubles from 1 s to 64 s', () => {
@@ -295,6 +295,16 @@ test.each(['http://name:password@queue:3000/v1/files/a/b.png', 'https://secret@i
     );
   },
 );
+
+test.each([
+  ['https://example.com/v1/storage/uploads/x?s=1', base, `${base}/v1/storage/uploads/x?s=1`],
+  ['https://example.com/queue/v1/storage/uploads/x', base, `${base}/v1/storage/uploads/x`],
+  ['https://example.com/v1/storage/uploads/x', deep, `${deep}/v1/storage/uploads/x`],
+  [`${deep}/v1/storage/uploads/x?s=1`, deep, `${deep}/v1/storage/uploads/x?s=1`],
+  ['https://bucket.example.com/v1/uploads/x?s=1', base, 'https://bucket.example.com/v1/uploads/x?s=1'],
+])('a file for %s is sent by a worker of %s to %s', (url, own, target) => {
+  expect(targetOf(url, own).href).toBe(target);
+});
 
 test('an invalid URL is not downloaded', () => {
   expect(() => sourceOf('http://secret:port/', base, ['*'])).toThrow(

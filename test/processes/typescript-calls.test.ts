@@ -104,6 +104,22 @@ it('waits for a Retry-After of a minute, but not of an hour', async () => {
   expect(seen).toHaveLength(2);
 });
 
+it.each(['0', 'Tue, 01 Jan 2019 00:00:00 GMT'])(
+  'pauses longer after each failure, although Retry-After is %s',
+  async (retryAfter) => {
+    const tries: number[] = [];
+    const fetch = (): Promise<Response> => {
+      tries.push(performance.now());
+      return Promise.resolve(problem(503, 'unavailable', { 'retry-after': retryAfter }));
+    };
+    await failureOf(clientOf([], { fetch }).queue.status('r1'));
+    const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
+    expect(pauses).toHaveLength(5);
+    expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
+    expect(new Set([0, ...pauses]).size).toBe(6);
+  },
+);
+
 it('gives up a try that takes too long, and tries again', async () => {
   let tries = 0;
   const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
@@ -139,6 +155,12 @@ it('continues by polling when the long poll of a submission ends too early', asy
     '/queue/requests/r1/status',
     '/queue/requests/r1',
   ]);
+});
+
+it('reports that the output of a run is gone, if the answer to its submission lacks it', async () => {
+  const completed = { ...queued, status: 'COMPLETED', success: true };
+  const { queue } = clientOf([json(completed), json(completed), problem(410, 'gone')]);
+  expect(await failureOf(queue.run('a/b', { input: {} }))).toMatchObject({ code: 'gone', requestId: 'r1' });
 });
 
 it('reports why a run has no output', async () => {

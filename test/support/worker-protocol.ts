@@ -11,7 +11,8 @@ export interface WorkerCall {
 
 /** A text body is JSON already. */
 type Body = object | string;
-type Answer = readonly [status: number, body?: Body, headers?: Record<string, string>] | 'drop' | undefined;
+type Answer =
+  readonly [status: number, body?: Body, headers?: Record<string, string>] | 'drop' | 'hold' | undefined;
 
 /** The worker protocol without a queue. Hands out the runs that a test offers, and answers as the test wants. */
 export class WorkerProtocol {
@@ -33,7 +34,7 @@ export class WorkerProtocol {
       response.on('close', () => this.held.delete(response));
       const answer = this.next[route]?.shift() ?? this.usual(call, response);
       if (answer === 'drop') request.socket.destroy();
-      else if (answer !== undefined) send(response, ...answer);
+      else if (typeof answer === 'object') send(response, ...answer);
     });
   });
 

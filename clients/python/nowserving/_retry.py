@@ -54,11 +54,12 @@ def retry_delay(error: NowServingError, failures: int, settings: Settings, limit
     """Returns the seconds until the next try after this many failures, or None if there is none."""
     if failures > limit or not is_passing(error):
         return None
-    if error.retry_after is not None:
-        if error.retry_after > MAX_RETRY_AFTER_S:
-            return None
-        return error.retry_after + settings.random() * 0.5
-    return pause(failures, settings)
+    own = pause(failures, settings)
+    if error.retry_after is None:
+        return own
+    if error.retry_after > MAX_RETRY_AFTER_S:
+        return None
+    return max(own, error.retry_after + settings.random() * 0.5)
 
 
 def pause(failures: int, settings: Settings) -> float:

@@ -44,7 +44,7 @@ from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional, Union
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 __all__ = ["Away", "Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
@@ -92,6 +92,8 @@ MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024
 # A segment of dots in a path, which something between worker and service may resolve even if it is encoded.
 DOTS = re.compile(r"(/|%2f|%5c)(\.|%2e){1,2}(/|%2f|%5c|$)", re.IGNORECASE)
+# The path of a URL for an upload, below any root.
+UPLOAD = re.compile(r"/v1/storage/uploads/[^/]+$")
 # A model's code may seed the module's own generator, and all its workers would then retry at the same moments.
 JITTER = random.SystemRandom().random
 
@@ -110,8 +112,8 @@ class Retry(Exception):
 class Away(Exception):
     """Raised or returned by a handler: it can run nothing yet, for example because its backend loads.
 
-    The run goes back to the queue at no cost to its attempts. It starts again after `after` seconds or later, and so
-    long this worker claims no run of the model.
+    The run goes back to the queue at no cost to its attempts. It starts again after `after` seconds or later. Until
+    then this worker sends no claim for the model.
     """
 
     def __init__(self, message: str = "The worker's backend is away.", *, after: float = 5.0) -> None:
@@ -322,6 +324,8 @@ def serve(
         if not handlers:
             raise ValueError("There is no model to serve.")
         about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
+        if not _is_json(about):
+            raise ValueError("The name, the version and the labels of the worker must be JSON values.")
         secret = key or os.environ.get("NOWSERVING_KEY")
         options = _Options(concurrency, grace, stuck, ready, tuple(downloads))
         _Worker(dict(handlers), _Service(address, secret), about, options).work()
@@ -620,14 +624,16 @@ class Events:
                 self._changed.wait()
             if self._is_over:
                 return
+            if self._thread is None:
+                # No event may wait for a thread that cannot start.
+                thread = threading.Thread(target=self._send_all, name="nowserving-events", daemon=True)
+                thread.start()
+                self._thread = thread
             self.has_deltas = self.has_deltas or kind == "delta"
             if kind in REPLACEABLE and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
                 self._bytes -= len(self._pending.pop()[1])
             self._pending.append((kind, line))
             self._bytes += len(line)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._send_all, name="nowserving-events", daemon=True)
-                self._thread.start()
             self._changed.notify_all()
 
     def has_room(self) -> bool:
@@ -930,7 +936,7 @@ class _Worker:
         self._is_stopping = False
         self._is_over = False
         self._signals = 0
-        self._fault: Exception | None = None
+        self._fault: BaseException | None = None
 
     def work(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
@@ -938,8 +944,9 @@ class _Worker:
             _signals.handle_by(self._on_signal)
         say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._most()} at once.")
         try:
-            for target in (self._claim_all, self._beat_all):
-                threading.Thread(target=target, name=f"nowserving{target.__name__}", daemon=True).start()
+            for target in (self._beat_all, self._claim_all):
+                name = f"nowserving{target.__name__}"
+                threading.Thread(target=self._carry_on, args=(target,), name=name, daemon=True).start()
             self._watch(lambda: self._is_draining, math.inf)
             self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + self._options.grace)
             self._release_rest()
@@ -1008,6 +1015,14 @@ class _Worker:
             say(why)
         self._claim_line.cut()
         self._beat_line.cut()
+
+    def _carry_on(self, target: Callable[[], None]) -> None:
+        """Ends the worker if the target raises, because it would do nothing from then on, and look healthy."""
+        try:
+            target()
+        except BaseException as error:
+            self._fault = error
+            self._drain(f"The worker finishes its runs and stops, because of an error: {_described(error)}")
 
     def _slot(self) -> None:
         while True:
@@ -1170,8 +1185,8 @@ class _Worker:
         for run in runs:
             self._started.put(run)
         while self._slots < len(self._now()):
-            self._slots += 1
             threading.Thread(target=self._slot, name="nowserving_slot", daemon=True).start()
+            self._slots += 1
         if not self._is_waking:
             self._is_waking = True
             timer = threading.Timer(NEW_LEASE_S, self._beat_anew)
@@ -1191,7 +1206,7 @@ class _Worker:
             try:
                 answer = self._beat(leases, hold.seconds, self._beat_line)
             except Exception:
-                if {run.token for run in self._now()} - self._beaten:
+                if set(self._leases()) - self._beaten:
                     continue  # it was cut so that the next beat has these
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
@@ -1207,7 +1222,7 @@ class _Worker:
 
     def _beat_anew(self) -> None:
         self._is_waking = False
-        if {run.token for run in self._now()} - self._beaten:
+        if set(self._leases()) - self._beaten:
             self._beat_line.cut()
 
     def _leases(self) -> list[str]:
@@ -1454,7 +1469,7 @@ class _Files:
             file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
             try:
                 with _Socket(self._useless) as held:
-                    _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type, name, held)
+                    _put(target_of(answer.body["upload_url"], self._service.base), file, content_type, name, held)
             finally:
                 if is_path:
                     file.close()
@@ -1474,10 +1489,9 @@ class _Files:
                 if size() > furthest:
                     furthest, tries = size(), 0
                     backoff.reset()
-                tries += 1
-                is_away = is_ours and broken.is_away and not self._service.is_inherited
-                is_last = tries >= MAX_TRIES and not is_away
-                if is_last or over.wait(backoff.next(broken.retry_after)):
+                if not is_ours or not broken.is_away or self._service.is_inherited:
+                    tries += 1
+                if tries >= MAX_TRIES or over.wait(backoff.next(broken.retry_after)):
                     raise TransferError(str(broken), status=broken.status) from broken
 
 
@@ -1662,13 +1676,11 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
     if "@" in parts.netloc:
         raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
-        service = urlsplit(base)
         is_there = _origin(to) == _origin(base)
-        root = service.path.rstrip("/")
+        root = urlsplit(base).path.rstrip("/")
         path = parts.path[len(root) :] if is_there and parts.path.startswith(f"{root}/") else parts.path
         is_ours = path.startswith(("/v1/files/", "/v1/worker/")) and DOTS.search(path) is None
-        # Callers may know the service by another address than its workers do.
-        ours = parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
+        ours = _at_base(base, parts, path)
         if is_ours and is_there:
             return ours, True
         if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
@@ -1679,6 +1691,20 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
             raise Fail("Nothing is downloaded from the service except files.")
     origin = f"{parts.scheme}://{parts.netloc}"
     raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
+
+
+def target_of(url: str, base: str) -> str:
+    """Returns the address that a file is sent to."""
+    to = urljoin(base, url)
+    path = UPLOAD.search(urlsplit(to).path)
+    return to if path is None else _at_base(base, urlsplit(to), path.group())
+
+
+def _at_base(base: str, parts: SplitResult, path: str) -> str:
+    """Returns a URL of the service at the worker's own address. Others may know the service by another one."""
+    service = urlsplit(base)
+    root = service.path.rstrip("/")
+    return parts._replace(scheme=service.scheme, netloc=service.netloc, path=root + path, fragment="").geturl()
 
 
 def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:
@@ -1813,8 +1839,9 @@ class _Loop:
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="nowserving-loop", daemon=True).start()
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=loop.run_forever, name="nowserving-loop", daemon=True).start()
+                self._loop = loop
             return self._loop
 
     async def _ended(self, result: Any, run: Run) -> tuple[Any, BaseException | None]:

@@ -63,6 +63,11 @@ def test_no_try_comes_earlier_than_the_service_asks() -> None:
     assert status(problem(403, "rate_limited", retry_after="7"), GOOD).slept == [7.25]
 
 
+def test_pauses_grow_although_the_service_asks_for_none() -> None:
+    slept = status(*[problem(503, "unavailable", retry_after="0")] * 5, GOOD).slept
+    assert slept == sorted(slept) and len(set(slept)) == 5
+
+
 def test_a_wait_of_an_hour_is_left_to_the_caller() -> None:
     error = status(problem(429, "queue_full", retry_after="3600")).raised
     assert isinstance(error, NowServingError) and error.retry_after == 3600

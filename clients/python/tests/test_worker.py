@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nowserving import worker
-from nowserving.worker import Backoff, Events, Fail, Hold, Retry, Stopped, failure_of, source_of
+from nowserving.worker import Backoff, Events, Fail, Hold, Retry, Stopped, failure_of, source_of, target_of
 from support import until
 from worker_protocol import RUN, Protocol
 
@@ -209,6 +209,20 @@ def test_the_address_of_the_service_may_have_a_path(url: str, source: tuple[str,
 
 
 @pytest.mark.parametrize(
+    ("url", "base", "target"),
+    [
+        ("https://example.com/v1/storage/uploads/x?s=1", BASE, f"{BASE}/v1/storage/uploads/x?s=1"),
+        ("https://example.com/queue/v1/storage/uploads/x", BASE, f"{BASE}/v1/storage/uploads/x"),
+        ("https://example.com/v1/storage/uploads/x", DEEP, f"{DEEP}/v1/storage/uploads/x"),
+        (f"{DEEP}/v1/storage/uploads/x?s=1", DEEP, f"{DEEP}/v1/storage/uploads/x?s=1"),
+        ("https://bucket.example.com/v1/uploads/x?s=1", BASE, "https://bucket.example.com/v1/uploads/x?s=1"),
+    ],
+)
+def test_where_a_file_is_sent_to(url: str, base: str, target: str) -> None:
+    assert target_of(url, base) == target
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "/v1/key",
@@ -376,6 +390,15 @@ def test_a_file_is_uploaded_with_a_url_that_carries_its_own_right(protocol: Prot
     assert json.loads(protocol.of("output")[0]) == urls["file_url"]
     [(headers, body)] = [(headers, body) for name, headers, body in protocol.calls if name == "here"]
     assert (body, headers["content-type"], "authorization" in headers) == (b"123", "image/png", False)
+
+
+def test_a_file_is_sent_to_the_address_of_the_worker_whatever_the_one_for_callers_is(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    upload_url = "https://unreachable.invalid/queue/v1/storage/uploads/x?signature=s"
+    protocol.next["files"] = [(200, {"file_url": "https://unreachable.invalid/f", "upload_url": upload_url})]
+    start('serve({"me/x": lambda input, run: run.upload("a.png", b"123")})')
+    until(lambda: protocol.of("output"))
+    assert protocol.of("x") == [b"123"]
 
 
 def test_a_file_that_the_service_has_no_room_for_is_kept_and_sent_again_while_the_run_goes_on(

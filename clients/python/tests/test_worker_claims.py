@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nowserving import worker
 from nowserving.worker import Away, Retry, TransferError, failure_of
 from scripted import Scripted, answer
 from support import until
@@ -325,6 +327,29 @@ def test_a_beat_comes_before_the_leases_end_whatever_a_retry_after_says(protocol
     protocol.run = RUN
     start('serve({"me/x": lambda input, run: run.cancelled.wait()})')
     until(lambda: len(protocol.of("beats")) > 2)
+
+
+def test_beats_that_fail_are_paused_while_the_handler_of_a_lost_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    service = worker._Service("http://127.0.0.1:1", None)
+    working = worker._Worker({}, service, {}, worker._Options(1, 0, 30, None, ()))
+    lost = worker._Leased(RUN, lambda input, run: None, service, (), math.inf)
+    working._runs[lost.token] = lost
+    lost.lose()
+    seen: list[str] = []
+
+    def beat(*_: Any) -> Any:
+        seen.append("beat")
+        working._is_over = len(seen) > 5
+        raise ConnectionRefusedError
+
+    def pause(_: float) -> None:
+        seen.append("pause")
+        working._is_over = True
+
+    monkeypatch.setattr(working, "_beat", beat)
+    monkeypatch.setattr(worker.time, "sleep", pause)
+    working._beat_all()
+    assert seen == ["beat", "pause"]
 
 
 def test_the_longest_retry_after_does_not_end_a_worker(protocol: Protocol, start: Any) -> None:

@@ -185,6 +185,60 @@ def test_a_worker_goes_on_when_nobody_reads_its_standard_error(protocol: Protoco
     assert started.poll() is None
 
 
+def without_thread(name: str) -> str:
+    """A program's beginning after which no thread with this name can start."""
+    return f"""
+import threading
+start = threading.Thread.start
+def limited(thread):
+    if thread.name == "{name}":
+        raise RuntimeError("can't start new thread")
+    start(thread)
+threading.Thread.start = limited
+"""
+
+
+@pytest.mark.parametrize(
+    ("beginning", "options", "why"),
+    [
+        (without_thread("nowserving_slot"), "grace=0", "RuntimeError: can't start new thread"),
+        ("", "ready=lambda: sys.exit('The model is broken.')", "The model is broken."),
+    ],
+)
+def test_a_worker_whose_claims_end_by_an_error_ends_with_it(
+    protocol: Protocol, start: Any, beginning: str, options: str, why: str
+) -> None:
+    protocol.run = RUN
+    started = start(f'import sys\n{beginning}\nserve({{"me/x": lambda input, run: 1}}, {options})')
+    _, said = started.communicate(timeout=20)
+    assert (started.returncode, said.splitlines()[-1]) == (1, why)
+    assert len(protocol.of("workers")) == 1
+
+
+@pytest.mark.parametrize("option", ['labels={"gpus": {1}}', 'labels={"gpus": float("nan")}', "version=b'1'"])
+def test_what_a_worker_says_about_itself_must_be_json(protocol: Protocol, start: Any, option: str) -> None:
+    started = start(f'serve({{"me/x": lambda input, run: 1}}, {option})')
+    _, said = started.communicate(timeout=20)
+    assert said.splitlines()[-1] == "ValueError: The name, the version and the labels of the worker must be JSON values."
+    assert (started.returncode, protocol.calls) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("thread", "handler"),
+    [
+        ("nowserving-events", "def handle(input, run):\n    run.log('a')"),
+        ("nowserving-loop", "async def handle(input, run):\n    return 1"),
+    ],
+)
+def test_a_run_whose_thread_cannot_start_fails_and_its_worker_claims_again(
+    protocol: Protocol, start: Any, thread: str, handler: str
+) -> None:
+    protocol.next["claims"] = [(200, {"runs": [RUN]}), (200, {"runs": [{**RUN, "lease_token": "t2"}]})]
+    start(f'{without_thread(thread)}\n{handler}\nserve({{"me/x": handle}})')
+    failures = until(lambda: len(protocol.of("failure")) == 2 and protocol.of("failure"))
+    assert [json.loads(failure)["message"] for failure in failures] == ["RuntimeError: can't start new thread"] * 2
+
+
 def test_an_input_may_have_a_number_of_many_digits(protocol: Protocol, start: Any) -> None:
     # Python's own server writes no such number.
     digits = "1" * 5_000

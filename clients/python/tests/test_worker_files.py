@@ -329,6 +329,13 @@ def test_a_file_that_changes_while_it_is_uploaded_is_never_sent_to_its_end(chang
         assert len(server.bodies[1]) < 600_000
 
 
+def test_an_outage_uses_up_no_try_of_an_upload() -> None:
+    urls = answer(json.dumps({"file_url": "/v1/files/1/a", "upload_url": "/upload"}).encode())
+    away = [answer(b"", "503 Service Unavailable")] * 7
+    with Scripted(*away, urls, answer(b"", "500 Internal Server Error"), urls, answer(b"{}")) as server:
+        assert files_of(server.url).upload("a.bin", WHOLE, "image/png") == "/v1/files/1/a"
+
+
 def test_an_upload_outlasts_a_service_that_is_away_and_checks_what_was_kept() -> None:
     urls = answer(json.dumps({"file_url": "/v1/files/1/a", "upload_url": "/upload"}).encode())
     away = [answer(b"", "503 Service Unavailable")] * 9

@@ -11,6 +11,13 @@ interface Failure {
   error?: unknown;
 }
 
+interface Content {
+  content: Blob | LocalFile;
+  failure: Failure;
+  /** Ends the program's own iterable, whether or not it has been read to its end. */
+  close(): void;
+}
+
 type Lines = Iterable<BatchLine> | AsyncIterable<BatchLine>;
 type Replace = (input: object) => Promise<object>;
 
@@ -18,16 +25,14 @@ type Replace = (input: object) => Promise<object>;
  * Returns lines as NDJSON. A few lines, or those of an array, are held in memory, so that they can be sent again after a
  * lost connection. Others are read while they are sent. `replace` returns an input with URLs in place of files.
  */
-export async function linesContent(
-  lines: Lines,
-  replace: Replace,
-): Promise<{ content: Blob | LocalFile; failure: Failure }> {
+export async function linesContent(lines: Lines, replace: Replace): Promise<Content> {
   const failure: Failure = {};
   const chunks = chunksOf(lines, replace);
+  const close = (): void => void chunks.return().catch(() => undefined);
   const held: Uint8Array<ArrayBuffer>[] = [];
   for (let size = 0; Array.isArray(lines) || size <= maxHeldBytes;) {
     const next = await chunks.next();
-    if (next.done === true) return { content: new Blob(held), failure };
+    if (next.done === true) return { content: new Blob(held), failure, close };
     held.push(next.value);
     size += next.value.byteLength;
   }
@@ -44,7 +49,7 @@ export async function linesContent(
     },
     cancel: async () => void (await chunks.return()),
   });
-  return { content: new LocalFile(rest, 'batch.jsonl', 'application/x-ndjson'), failure };
+  return { content: new LocalFile(rest, 'batch.jsonl', 'application/x-ndjson'), failure, close };
 }
 
 async function* chunksOf(

@@ -106,10 +106,11 @@ export class Batches {
   ): Promise<string> {
     const options = { name: 'batch.jsonl', type: 'application/x-ndjson', signal };
     if (lines instanceof Blob || lines instanceof LocalFile) return this.uploads.upload(lines, options);
-    const { content, failure } = await linesContent(lines, (input) => this.uploads.in(input, signal));
+    const { content, failure, close } = await linesContent(lines, (input) => this.uploads.in(input, signal));
     try {
       return await this.uploads.upload(content, options);
     } catch (error) {
+      close();
       throw failure.error ?? error;
     }
   }

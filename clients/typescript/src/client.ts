@@ -70,7 +70,9 @@ export class Client {
     const call = { ...(await this.submission(model, options)), hold };
     type Answer = QueuedRequest | (CompletedStatus & { response?: Output });
     const answer = await this.submitted<Answer>(call, cancelOnAbort);
-    if (!('status' in answer)) return this.result(answer.request_id, { logs, signal, cancelOnAbort });
+    // An output may be deleted before the answer is written; then the reason is that of a call for it.
+    const isWhole = 'status' in answer && (!answer.success || 'response' in answer);
+    if (!isWhole) return this.result(answer.request_id, { logs, signal, cancelOnAbort });
     const { response, ...status } = answer;
     return { output: response as Output, requestId: status.request_id, status: succeeded(status) };
   }

@@ -229,15 +229,16 @@ export function authorizationOf(key: string | undefined): Record<string, string>
 }
 
 /**
- * Waits 200 ms, doubling to 8 s, or as long as the service asked for. Up to a quarter is added so that callers spread
+ * Waits 200 ms, doubling to 8 s, or longer if the service asked for it. Up to a quarter is added so that callers spread
  * out.
  */
 export async function pauseBetween(
   failed: number,
   { signal, requestId }: Call,
-  retryAfter = Math.min(0.2 * 2 ** failed, 8),
+  retryAfter = 0,
 ): Promise<void> {
-  await pause(retryAfter * 1_000 * (1 + Math.random() / 4), signal);
+  const seconds = Math.max(retryAfter, Math.min(0.2 * 2 ** failed, 8));
+  await pause(seconds * 1_000 * (1 + Math.random() / 4), signal);
   if (signal?.aborted === true) throw abortError(signal, requestId);
 }
 

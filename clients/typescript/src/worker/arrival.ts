@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { Deadline } from '../deadline.js';
 import { isFramed } from '../transport.js';
 import { Broken } from './failures.js';
 
@@ -12,8 +13,11 @@ export interface Answered {
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Requests the file. `fields` are the header fields of a range request. */
-export type Ask = (fields: Record<string, string>) => Promise<Answered>;
+/** Requests the file. `fields` are the header fields of a range request. `deadline` ends the call. */
+export type Ask = (fields: Record<string, string>, deadline: Deadline) => Promise<Answered>;
+
+/** A download that gets no answer, or no further byte, for this long has broken. */
+export const silenceMs = 60_000;
 
 /**
  * The bytes of a file received so far: in memory, or in a temporary file beside the target until the file is complete.
@@ -49,26 +53,28 @@ export class Arrival {
   }
 
   /** Makes one try. Resolves when the whole file has been received. */
-  async take(ask: Ask): Promise<void> {
+  async take(ask: Ask, signal?: AbortSignal): Promise<void> {
     // With a compressed body, Content-Length would not count the bytes of the file.
     const fields: Record<string, string> = { 'accept-encoding': 'identity' };
     if (this.count > 0 && this.etag !== undefined) {
       fields['range'] = `bytes=${this.count}-`;
       fields['if-range'] = this.etag;
     }
-    const { response, isOurs } = await ask(fields);
-    const reader: Reader | undefined = response.body?.getReader();
+    const deadline = new Deadline(signal);
+    let reader: Reader | undefined;
     try {
+      const { response, isOurs } = await ask(fields, deadline);
+      reader = response.body?.getReader();
       if (response.status === 416) {
         await this.restart();
         throw new Broken('The download was answered 416.', { status: 416, isAway: false });
       }
       await this.beginWith(response);
-      for (let chunk = await this.next(reader); chunk !== undefined; chunk = await this.next(reader)) {
-        await this.add(chunk);
-      }
+      const next = (): Promise<Uint8Array | undefined> => this.next(reader, deadline);
+      for (let chunk = await next(); chunk !== undefined; chunk = await next()) await this.add(chunk);
       await this.check(response, isOurs);
     } finally {
+      deadline.end();
       await reader?.cancel().catch(() => undefined);
     }
   }
@@ -107,11 +113,14 @@ export class Arrival {
     this.etag = etag.startsWith('"') ? etag : undefined;
   }
 
-  private async next(reader: Reader | undefined): Promise<Uint8Array | undefined> {
+  private async next(reader: Reader | undefined, deadline: Deadline): Promise<Uint8Array | undefined> {
+    deadline.start(silenceMs);
     try {
       return (await reader?.read())?.value;
     } catch (error) {
-      throw this.cut(reasonOf(error));
+      throw this.cut(deadline.isOver ? 'nothing arrived for 60 s' : reasonOf(error));
+    } finally {
+      deadline.pause(); // while the chunk is written
     }
   }
 

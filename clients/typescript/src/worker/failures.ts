@@ -24,8 +24,8 @@ export class Retry extends Error {
 
 /**
  * Thrown or returned by a handler: it can run nothing yet, for example because its backend loads. The run goes back to
- * the queue at no cost to its attempts. It starts again after `after` seconds (5) or later, and so long this worker
- * claims no run of the model.
+ * the queue at no cost to its attempts. It starts again after `after` seconds (5) or later. Until then this worker
+ * sends no claim for the model.
  */
 export class Away extends Error {
   readonly after: number;

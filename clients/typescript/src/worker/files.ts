@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { pause } from '../deadline.js';
+import { type Deadline, pause } from '../deadline.js';
 import { isUnreadable, secondsOf } from '../transport.js';
-import { type Answered, Arrival, reasonOf } from './arrival.js';
+import { type Answered, Arrival, reasonOf, silenceMs } from './arrival.js';
 import { Backoff } from './backoff.js';
 import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
 import { Broken, Fail, missing, TransferError } from './failures.js';
@@ -12,6 +12,7 @@ const maxTries = 6;
 const maxPauseMs = 8_000;
 const maxRedirects = 5;
 const ownPath = /^\/v1\/(files|worker)\//;
+const uploadPath = /\/v1\/storage\/uploads\/[^/]+$/;
 /** A segment of dots, which something between worker and service may resolve even if it is encoded. */
 const dots = /(\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|$)/i;
 
@@ -21,7 +22,10 @@ export interface FileAccess {
   leaseToken: string;
   /** Other origins from which downloads are allowed. */
   downloads: readonly string[];
+  /** Ends downloads. */
   signal: AbortSignal;
+  /** Ends uploads. A cancel does not, because the run may still have an output. */
+  useless: AbortSignal;
 }
 
 /**
@@ -37,14 +41,11 @@ export function sourceOf(
   if (to.username !== '' || to.password !== '')
     throw new Fail('Nothing is downloaded from a URL that holds a name or a password.');
   const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
-  const ours = new URL(base);
-  const isThere = to.origin === ours.origin;
-  const root = ours.pathname.replace(/\/+$/, '');
+  const isThere = to.origin === new URL(base).origin;
+  const root = rootOf(base);
   const path = isThere && to.pathname.startsWith(`${root}/`) ? to.pathname.slice(root.length) : to.pathname;
   const isOurs = isHttp && ownPath.test(path) && !dots.test(path);
-  // Callers may reach the service at another address than its workers do.
-  ours.pathname = root + path;
-  ours.search = to.search;
+  const ours = atBase(base, path, to.search);
   if (isOurs && isThere) return { url: ours, isOurs };
   if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs: false };
   if (isOurs) return { url: ours, isOurs };
@@ -54,6 +55,23 @@ export function sourceOf(
     `Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`,
   );
 }
+
+/** Returns the URL that a file is sent to. */
+export function targetOf(url: string, base: string): URL {
+  const to = new URL(url, base);
+  const path = uploadPath.exec(to.pathname)?.[0];
+  return path === undefined ? to : atBase(base, path, to.search);
+}
+
+/** Returns a URL of the service at the worker's own address. Others may reach the service at another one. */
+function atBase(base: string, path: string, search: string): URL {
+  const url = new URL(base);
+  url.pathname = rootOf(base) + path;
+  url.search = search;
+  return url;
+}
+
+const rootOf = (base: string): string => new URL(base).pathname.replace(/\/+$/, '');
 
 function validUrl(url: string, base: string): URL {
   try {
@@ -70,7 +88,8 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
   const { isOurs } = sourceOf(url, access.calls.base, access.downloads);
   const arrival = await Arrival.begin(to);
   try {
-    const attempt = (): Promise<void> => arrival.take((fields) => followed(url, access, fields));
+    const attempt = (): Promise<void> =>
+      arrival.take((fields, deadline) => followed(url, access, fields, deadline), access.signal);
     await persist(attempt, { signal: access.signal, isOurs, size: () => arrival.size });
     return await arrival.whole();
   } finally {
@@ -81,14 +100,15 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
 /** Follows redirects only to addresses that could be requested directly. */
 async function followed(
   url: string,
-  { calls, leaseToken, downloads, signal }: FileAccess,
+  { calls, leaseToken, downloads }: FileAccess,
   fields: Record<string, string>,
+  deadline: Deadline,
 ): Promise<Answered> {
   let next = url;
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const { url: source, isOurs } = sourceOf(next, calls.base, downloads);
     const own = isOurs ? { ...calls.authorization, 'lease-token': leaseToken } : {};
-    const response = await asked(source, { headers: { ...own, ...fields }, signal, redirect: 'manual' });
+    const response = await asked(source, { headers: { ...own, ...fields }, redirect: 'manual' }, deadline);
     const location = response.headers.get('location');
     const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
     if (!isRedirect) return { response: await checked(response, new URL(url, calls.base)), isOurs };
@@ -102,8 +122,8 @@ async function followed(
 export async function downloadOnce(url: string, to?: string): Promise<Uint8Array | string> {
   const arrival = await Arrival.begin(to);
   try {
-    await arrival.take(async (headers) => ({
-      response: await checked(await asked(new URL(url), { headers }), new URL(url)),
+    await arrival.take(async (headers, deadline) => ({
+      response: await checked(await asked(new URL(url), { headers }, deadline), new URL(url)),
       isOurs: false,
     }));
     return await arrival.whole();
@@ -114,9 +134,10 @@ export async function downloadOnce(url: string, to?: string): Promise<Uint8Array
   }
 }
 
-async function asked(url: URL, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch((error: unknown) => {
-    throw new Broken(`The download got no answer: ${reasonOf(error)}`);
+async function asked(url: URL, init: RequestInit, deadline: Deadline): Promise<Response> {
+  deadline.start(silenceMs);
+  return fetch(url, { ...init, signal: deadline.signal }).catch((error: unknown) => {
+    throw new Broken(`The download got no answer: ${deadline.isOver ? 'it took 60 s' : reasonOf(error)}`);
   });
 }
 
@@ -152,7 +173,7 @@ export async function upload(
   name: string,
   content: Uint8Array | Blob | string,
   contentType: string | undefined,
-  { calls, requestId, leaseToken, signal }: FileAccess,
+  { calls, requestId, leaseToken, useless: signal }: FileAccess,
 ): Promise<string> {
   const body = typeof content === 'string' ? await openAsBlob(content) : content;
   const type = contentType ?? ((body instanceof Blob && body.type) || typeOf(name));
@@ -169,7 +190,7 @@ export async function upload(
     });
     if (!isSuccess(answer)) throw refusal(answer, name);
     const { file_url, upload_url } = answer.body as { file_url: string; upload_url: string };
-    const kept = await put(new URL(upload_url, calls.base), { body, type, name, signal });
+    const kept = await put(targetOf(upload_url, calls.base), { body, type, name, signal });
     if (!isSuccess(kept)) throw refusal(kept, name);
     const size = body instanceof Blob ? body.size : body.byteLength;
     if ((kept.body['size'] ?? size) !== size) {
@@ -221,7 +242,7 @@ async function persist<T>(
   { signal, isOurs, size = () => 0 }: { signal: AbortSignal; isOurs: boolean; size?: () => number },
 ): Promise<T> {
   const backoff = new Backoff(maxPauseMs);
-  for (let tries = 1, furthest = 0; ; tries++) {
+  for (let tries = 0, furthest = 0; ;) {
     try {
       return await attempt();
     } catch (error) {
@@ -229,10 +250,11 @@ async function persist<T>(
       if (!(error instanceof Broken)) throw error;
       if (size() > furthest) {
         furthest = size();
-        tries = 1;
+        tries = 0;
         backoff.reset();
       }
-      if (tries >= maxTries && !(isOurs && error.isAway)) throw finalOf(error);
+      if (!(isOurs && error.isAway)) tries++;
+      if (tries >= maxTries) throw finalOf(error);
       await pause(backoff.next(error.retryAfterS), signal);
     }
   }

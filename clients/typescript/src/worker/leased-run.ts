@@ -49,6 +49,8 @@ export class LeasedRun {
   private readonly stop = new AbortController();
   /** Fires when nothing may be sent any more. */
   private readonly gone = new AbortController();
+  /** Fires when no end of the run counts, or when its handler outlives it for too long to wait for an upload. */
+  private readonly useless = new AbortController();
   private readonly events: EventSender;
   private isEnding = false;
   private hasOutlived = false;
@@ -101,6 +103,7 @@ export class LeasedRun {
     if (this.isCancelled) return;
     this.stop.abort(new Stopped(reason));
     this.events.stopWaiting();
+    if (reason === 'timed_out') this.endUploads();
     if (reason !== 'shutdown' && !this.isEnding) this.awaitReturn(reason);
   }
 
@@ -111,22 +114,29 @@ export class LeasedRun {
       noteStuck();
     };
     this.stuckTimers.push(setTimeout(note, Math.min(returnMs, stuckMs / 2)).unref());
-    if (stuckMs <= maxTimerMs)
-      this.stuckTimers.push(setTimeout(() => outlived(this, reason), stuckMs).unref());
+    if (stuckMs > maxTimerMs) return;
+    this.stuckTimers.push(
+      setTimeout(() => this.endUploads(), stuckMs / 2).unref(),
+      setTimeout(() => outlived(this, reason), stuckMs).unref(),
+    );
+  }
+
+  private endUploads(): void {
+    this.useless.abort(this.stop.signal.reason);
   }
 
   /** The run no longer has the lease, so further work of the handler is useless. */
   lose(): void {
     if (this.isEnding || !this.isHeld) return; // the call that reports its end gets its own answer
     this.around.say(`${this.requestId}: the lease is lost; later results of the run are ignored`);
-    this.close();
     this.abort('lost');
+    this.close();
   }
 
   /** Ends the work on the run, whatever the handler still does. The worker leaves next, which returns the request. */
   abandon(): void {
-    this.close();
     this.abort('shutdown');
+    this.close();
   }
 
   /** Hands the request back, at no cost to it. */
@@ -138,8 +148,10 @@ export class LeasedRun {
   }
 
   private close(): void {
+    clearTimeout(this.timer);
     this.events.close();
     this.gone.abort();
+    this.endUploads();
   }
 
   private async run(): Promise<End> {
@@ -152,6 +164,7 @@ export class LeasedRun {
       leaseToken: this.token,
       downloads,
       signal,
+      useless: this.useless.signal,
     };
     const inputText = await this.inputText(access);
     const run: Run = {
