@@ -12,8 +12,6 @@ import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
-/** Reads the current models file; throws a `ConfigError`. */
-export const READ_MODELS = Symbol('READ_MODELS');
 
 /** The most models that one line of the log names. */
 const shownModels = 50;
