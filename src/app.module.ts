@@ -21,7 +21,7 @@ import { JsonModule } from './json/json.module.js';
 import { type Log, LoggingModule } from './http/logging.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import type { FileModel } from './models/model.js';
-import { loadModelsFile } from './models/models-file.js';
+import { ModelsFile } from './models/models-file.js';
 import { ModelsModule } from './models/models.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -35,7 +35,13 @@ import { WorkersModule } from './workers/workers.module.js';
 
 @Module({})
 export class AppModule {
-  static register(config: Config, database: OpenDatabase, models: FileModel[], log?: Log): DynamicModule {
+  static register(
+    config: Config,
+    database: OpenDatabase,
+    models: FileModel[],
+    file = modelsFileOf(config),
+    log?: Log,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -45,7 +51,7 @@ export class AppModule {
         TracingModule,
         DatabaseModule.register(database, config.databasePoolSize),
         EventEmitterModule.forRoot({ maxListeners: 50 }),
-        ModelsModule.register(models, () => readModels(config)),
+        ModelsModule.register(models, file),
         JsonModule,
         AuditModule,
         AuthModule,
@@ -80,5 +86,5 @@ export class AppModule {
   }
 }
 
-export const readModels = ({ modelsFile, environment }: Config): FileModel[] =>
-  loadModelsFile(modelsFile, environment, runnerKinds);
+export const modelsFileOf = ({ modelsFile, environment }: Config): ModelsFile =>
+  new ModelsFile(modelsFile, environment, runnerKinds);

@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import express from 'express';
-import { AppModule, readModels } from './app.module.js';
+import { AppModule, modelsFileOf } from './app.module.js';
 import { ownNode } from './audit/actor.js';
 import { AuditedKeys } from './audit/audited-keys.js';
 import { linkUrl } from './auth/sign-in-links.js';
@@ -53,7 +53,8 @@ export interface RunningService {
  * undoes them in reverse.
  */
 export async function startService(config: Config, signal?: AbortSignal): Promise<RunningService> {
-  const models = readModels(config);
+  const file = modelsFileOf(config);
+  const models = file.read();
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
@@ -75,7 +76,7 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     });
     // Must be set before the router exists. A model may be named `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
-    const module = AppModule.register(config, database, models, log);
+    const module = AppModule.register(config, database, models, file, log);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { InputSchemas, type SchemaFault, type SchemaFaults } from './input-schemas.js';
 
 function check(schema: Record<string, unknown>, json: string) {
@@ -121,6 +122,17 @@ describe('an input schema', () => {
   ])('with %s is refused with the location of the error', (_, schema, pointer, word) =>
     expect(faultOf(schema)).toMatchObject({ pointer, word }),
   );
+});
+
+it.each([
+  ['a quotation mark', { a: { format: 'a"b' } }],
+  ['a line break', { a: { format: 'a\nb' } }],
+  ['text of an error message', { a: { format: 'a" ignored in schema at path "#/b' } }],
+  ['a property whose name has text of an error message', { 'a" ignored in schema at "': { format: 'b' } }],
+])('an unknown format with %s ends the compilation', (_, properties) => {
+  const compile = (): number => faultsOf({ properties }).length;
+  // Only another context can interrupt a loop that does not end.
+  expect(runInNewContext('compile()', { compile }, { timeout: 10_000 })).toBeGreaterThan(0);
 });
 
 it('names all unknown keywords and formats at once', () => {

@@ -122,8 +122,9 @@ export class InputSchemas {
         quick = compileAlone(this.quick, schema);
       } catch (error) {
         found.push(...compileFaults(error as Error).faults);
-        const format = /^unknown format "([^"]*)"/.exec((error as Error).message)?.[1];
-        canGoOn = format !== undefined;
+        const format = /^unknown format "(.*)" ignored in schema at /s.exec((error as Error).message)?.[1];
+        // The same format is reported again if its end was not found in the message.
+        canGoOn = format !== undefined && !formats.includes(format);
         if (format === undefined) continue;
         formats.push(format);
         this.quick.addFormat(format, true);

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
@@ -61,9 +61,56 @@ class RetryOptions {
 /** The environment that a file may refer to, and the kinds of runners that it may name. */
 type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
 
-/** Reads and checks the models file. Throws a `ConfigError` that names every fault with its line. */
-export function loadModelsFile(path: string, ...context: Context): FileModel[] {
-  return parseModels(readText(path), path, ...context);
+/** The models file of this process, which is read at the start and again when it may have changed. */
+export class ModelsFile {
+  private readonly context: Context;
+  /** The state of the file at the last read. */
+  private known: Stats | undefined;
+  /** False until the file had a name. On some file systems, the name of an open file cannot be read. */
+  private hadName = false;
+
+  constructor(
+    readonly path: string,
+    ...context: Context
+  ) {
+    this.context = context;
+  }
+
+  /** Reads and checks the file. Throws a `ConfigError` that names every fault with its line. */
+  read(): FileModel[] {
+    return parseModels(this.readText(), this.path, ...this.context);
+  }
+
+  /** Returns whether the file may have changed since it was last read. */
+  hasChanged(): boolean {
+    try {
+      const now = statSync(this.path);
+      return (['dev', 'ino', 'size', 'mtimeMs', 'ctimeMs'] as const).some(
+        (of) => now[of] !== this.known?.[of],
+      );
+    } catch {
+      return true;
+    }
+  }
+
+  private readText(): string {
+    let fault: string;
+    try {
+      this.known = statSync(this.path);
+      this.hadName ||= this.known.nlink > 0;
+      // A container that mounts the file itself keeps the old one when the file is replaced, as `sed -i` does.
+      if (this.hadName && this.known.nlink === 0)
+        fault =
+          'it was replaced, but this process still sees the old file, because the file itself is mounted; ' +
+          'mount the folder that it is in, and restart';
+      else if (this.known.size > maxFileBytes) fault = 'it is larger than 1 MiB';
+      else return readFileSync(this.path, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      fault = `${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'} (MODELS_FILE names it)`;
+    }
+    throw new ConfigError(`${this.path}: ${fault}`);
+  }
 }
 
 /** `file`: its name in messages. */
@@ -75,17 +122,6 @@ export function parseModels(text: string, file: string, ...context: Context): Fi
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     .map(({ line, message }) => `${file}${line === undefined ? '' : ` line ${line}`}: ${message}`);
   throw new ConfigError(lines.join('\n'));
-}
-
-function readText(path: string): string {
-  let fault = 'it is larger than 1 MiB';
-  try {
-    if (statSync(path).size <= maxFileBytes) return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    fault = `${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'} (MODELS_FILE names it)`;
-  }
-  throw new ConfigError(`${path}: ${fault}`);
 }
 
 /** A fault is added to the source, and reading continues. With a fault, the models are not used. */

@@ -2,21 +2,22 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel } from './model.js';
-import { MODELS, ModelsService, READ_MODELS } from './models.service.js';
+import { ModelsFile } from './models-file.js';
+import { MODELS, ModelsService } from './models.service.js';
 
 @Global()
 @Module({})
 export class ModelsModule {
-  static register(models: FileModel[], read: () => FileModel[]): DynamicModule {
+  static register(models: FileModel[], file: ModelsFile): DynamicModule {
     return {
       module: ModelsModule,
       imports: [TypeOrmModule.forFeature([ModelEntity])],
       providers: [
         { provide: MODELS, useValue: models },
-        { provide: READ_MODELS, useValue: read },
+        { provide: ModelsFile, useValue: file },
         ModelsService,
       ],
-      exports: [ModelsService, READ_MODELS],
+      exports: [ModelsService, ModelsFile],
     };
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Subject } from 'rxjs';
-import type { EntityManager, Repository } from 'typeorm';
+import { type EntityManager, In, Raw, type Repository } from 'typeorm';
 import { plainTransaction } from '../database/plain-transaction.js';
 import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
@@ -12,8 +12,6 @@ import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
-/** Reads the current models file; throws a `ConfigError`. */
-export const READ_MODELS = Symbol('READ_MODELS');
 
 /** The most models that one line of the log names. */
 const shownModels = 50;
@@ -120,6 +118,24 @@ export class ModelsService implements OnModuleInit {
     const ids = new Set(models.map(({ id }) => id));
     const gone = known.filter(({ id, removedAt }) => removedAt === null && !ids.has(id));
     for (const { id } of gone) await table.update(id, { removedAt: () => 'now()' });
+  }
+
+  /**
+   * Enters the models again that a node with another file marks as removed, so that no other node takes them for gone.
+   * Until an hour has passed, a reload of this node that has not ended may have marked them.
+   */
+  async keepInTable(): Promise<void> {
+    await plainTransaction(this.table, async (manager) => {
+      const table = manager.getRepository(ModelEntity);
+      const removedAt = Raw((column) => `${column} < now() - interval '1 hour'`);
+      const marked = await table.find({
+        select: { id: true },
+        where: { id: In([...this.models.keys()]), removedAt },
+        order: { id: 'ASC' },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (marked.length > 0) await table.update({ id: In(marked.map(({ id }) => id)) }, { removedAt: null });
+    });
   }
 
   /**

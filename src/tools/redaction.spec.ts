@@ -42,12 +42,22 @@ it('shows handles as soon as there are handles, even in a path that it has shown
   expect(own.path(path)).toBe('/v1/queue/requests/rh_handle');
 });
 
-it('hides the secrets of models as long as the models use them', () => {
+it('hides the secrets of models, also those that a run may still use after a reload', () => {
   const own = new Redaction();
   own.setModelSecrets(['model-token', 'short']);
   expect(own.text('model-token and short')).toBe('… and short');
-  own.setModelSecrets([]);
-  expect(own.text('model-token')).toBe('model-token');
+  own.setModelSecrets(['new-token']);
+  own.setModelSecrets(['new-token']);
+  expect(own.text('model-token and new-token')).toBe('… and …');
+});
+
+it('hides all current secrets of models, and a thousand earlier ones', () => {
+  const own = new Redaction();
+  const many = Array.from({ length: 2_000 }, (_, at) => `token-${at}-`);
+  own.setModelSecrets(many);
+  expect(own.text('token-0- and token-1999-')).toBe('… and …');
+  own.setModelSecrets(['new-token']);
+  expect(own.text('token-999- and token-1000- and new-token')).toBe('… and token-1000- and …');
 });
 
 describe('a path', () => {

@@ -12,6 +12,8 @@ const requestIds = new RegExp(`(?<!${otherIds})\\b${uuidV7}\\b`, 'g');
 const maxKeptPaths = 10_000;
 /** Longer paths are not kept, so that invented ones take little memory. */
 const maxKeptLength = 200;
+/** At most this many secrets that models used before are kept. */
+const maxFormerSecrets = 1_000;
 
 /** A URL, or what follows one in a text without a space. The scheme is bounded, so that a search takes linear time. */
 const urls = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s"'<>\\]*)/gi;
@@ -41,15 +43,20 @@ export class Redaction {
   private handleOf: (requestId: string) => string = () => `rh_${hidden}`;
   private readonly paths = new Map<string, string>();
   private readonly ofEnvironment: readonly string[];
+  /** The current secrets of models, and then earlier ones, the latest first. */
+  private modelSecrets: readonly string[] = [];
   private ofModels: readonly string[] = [];
 
   constructor(environment: Readonly<Record<string, string | undefined>> = {}) {
     this.ofEnvironment = written(secretsOf(environment));
   }
 
-  /** Sets the secrets used to call models. */
+  /** Sets the secrets used to call models. Earlier ones stay hidden, because a run in progress may still use them. */
   setModelSecrets(secrets: readonly string[]): void {
-    this.ofModels = written(secrets);
+    const current = new Set(secrets);
+    const all = new Set([...secrets, ...this.modelSecrets]);
+    this.modelSecrets = [...all].slice(0, current.size + maxFormerSecrets);
+    this.ofModels = written(this.modelSecrets);
   }
 
   /** Until this is called, ids are hidden. */

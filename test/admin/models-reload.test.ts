@@ -1,5 +1,10 @@
 import { open, rename, writeFile } from 'node:fs/promises';
+import { renameSync, writeFileSync } from 'node:fs';
 import { ModelsReload } from '../../src/admin/models/models-reload.js';
+import { Config } from '../../src/config/config.js';
+import { NotifyChannel } from '../../src/database/notify-channel.js';
+import { ModelsService } from '../../src/models/models.service.js';
+import { type RunningService, startService } from '../../src/service.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
@@ -30,6 +35,14 @@ async function replaceFile(text: string): Promise<void> {
   const { modelsFile } = service.config;
   await writeFile(`${modelsFile}.new`, text);
   await rename(`${modelsFile}.new`, modelsFile);
+}
+/** Starts a node, and replaces the file at once after the node has read it. */
+function startAndReplaceFile(text: string, options: Partial<Config> = {}): Promise<RunningService> {
+  const { modelsFile } = service.config;
+  const starting = startService(Object.assign(new Config(), service.config, options));
+  writeFileSync(`${modelsFile}.new`, text);
+  renameSync(`${modelsFile}.new`, modelsFile);
+  return starting;
 }
 async function reload(models: Record<string, object>, server = model): Promise<object> {
   await replaceFile(server.file(models));
@@ -148,4 +161,46 @@ test('a file that was replaced behind its mount is an error, because its changes
   expect(problem.errors![0]!.message).toContain('mount the folder that it is in');
   await node.stop();
   await mounted.close();
+});
+
+test('a file that is replaced while a node starts is read again', async () => {
+  const node = await startAndReplaceFile(model.file({ first: {}, third: {} }));
+  try {
+    await until(() => node.app.get(ModelsService).get('third') !== undefined);
+    // The other node follows it, and does not reload during the next test.
+    await until(async () => (await listed()).includes('third'));
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a file that was replaced behind its mount while a node started is an error', async () => {
+  const mounted = await open(service.config.modelsFile);
+  const modelsFile = `/proc/${process.pid}/fd/${mounted.fd}`;
+  const node = await startAndReplaceFile(model.file({ first: {}, third: {} }), { modelsFile });
+  try {
+    const callsOfNode = new ModelAdminCalls({ url: node.url, key: service.key });
+    const problem = await problemOf(await callsOfNode.call('POST', 'models/reload'));
+    expect(problem).toMatchObject({ status: 422, code: 'invalid_models_file' });
+    expect(problem.errors![0]!.message).toContain('mount the folder that it is in');
+  } finally {
+    await node.stop();
+    await mounted.close();
+  }
+});
+
+test('a file that is being written when another node sends a message is read once it is whole', async () => {
+  const { modelsFile } = service.config;
+  const models = service.app.get(ModelsService);
+  const counts: number[] = [];
+  const changes = models.changes.subscribe(() => counts.push(models.all().length));
+  await writeFile(modelsFile, model.file({ first: {} }));
+  // The messages arrive together and in this order. Timers of one duration fire in the order in which they were set.
+  service.app.get(NotifyChannel).listen('after', () => {
+    setTimeout(() => writeFileSync(modelsFile, model.file({ first: {}, second: {}, third: {} })), 0);
+  });
+  await service.query(`SELECT pg_notify('nowserving', unnest(ARRAY['models another-node', 'after -']))`);
+  await until(() => models.get('third') !== undefined);
+  changes.unsubscribe();
+  expect(counts).toEqual([3]);
 });

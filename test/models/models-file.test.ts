@@ -1,6 +1,6 @@
 import { Allow } from 'class-validator';
 import { ConfigError } from '../../src/config/config.js';
-import { loadModelsFile, parseModels } from '../../src/models/models-file.js';
+import { ModelsFile, parseModels } from '../../src/models/models-file.js';
 import { RunnerOptions } from '../../src/models/runner-kind.js';
 import { runnerKinds } from '../../src/runners/runners.module.js';
 
@@ -31,7 +31,7 @@ function withRunner(runner: string): string {
 }
 
 describe('the shipped models file', () => {
-  const models = loadModelsFile('models.yaml', {}, runnerKinds);
+  const models = new ModelsFile('models.yaml', {}, runnerKinds).read();
 
   it('has the four demos', () => {
     expect(models.map(({ id }) => id)).toEqual([
@@ -441,10 +441,9 @@ describe('a models file', () => {
   });
 
   it('that is missing or unreadable is named in the error', () => {
-    expect(() => loadModelsFile('nowhere.yaml', {}, runnerKinds)).toThrow(
-      'nowhere.yaml: there is no such file',
-    );
-    expect(() => loadModelsFile('src', {}, runnerKinds)).toThrow('src: it cannot be read');
+    const read = (path: string) => () => new ModelsFile(path, {}, runnerKinds).read();
+    expect(read('nowhere.yaml')).toThrow('nowhere.yaml: there is no such file');
+    expect(read('src')).toThrow('src: it cannot be read');
   });
 });
 

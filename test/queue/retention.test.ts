@@ -6,16 +6,22 @@ import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
 import { Pruner } from '../../src/queue/retention/duties/pruner.js';
-import { dropPartition } from '../../src/queue/retention/queries/retention.js';
+import { dropPartition, droppableDays } from '../../src/queue/retention/queries/retention.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
+import { pulled } from '../support/worker-calls.js';
 
 const dayMs = 86_400_000;
 
 const { service, calls, model } = testQueue({
-  models: { 'test/model': {}, 'test/brief': { retention_payload: '1d' }, 'test/narrow': { concurrency: 1 } },
+  models: {
+    'test/model': {},
+    'test/brief': { retention_payload: '1d' },
+    'test/narrow': { concurrency: 1 },
+    'test/pulled': pulled,
+  },
   config: { retentionMs: 5 * dayMs },
 });
 let seq = 1_000_000;
@@ -144,31 +150,47 @@ describe('the pruner', () => {
   });
 
   test.each([
-    ['that another node has', 'NULL', false],
-    ['that another node had before this one', `now() - interval '25 hours'`, true],
-    ['that has left models.yaml for less than a day', `now() - interval '23 hours'`, false],
-  ])('keeps a day with a request of a model %s', async (_name, removedAt, hasSlots) => {
+    ['that another node has', 'NULL'],
+    ['that has left models.yaml for less than a day', `now() - interval '23 hours'`],
+  ])('keeps a day with a request of a model %s', async (_name, removedAt) => {
     const kept = await plant(8, 8);
     await plant(9, 9);
     await service.query(
       `INSERT INTO model (id, runner, timeout_ms, attempts, removed_at) VALUES ('test/lasting', 'http', 1000, 1, ${removedAt})`,
     );
     await service.query(`UPDATE request SET model_id = 'test/lasting' WHERE id = $1`, [kept]);
-    if (hasSlots)
-      await service.query(
-        `INSERT INTO slot_grant (model_id, node_id, slots) SELECT 'test/lasting', id, 1 FROM node`,
-      );
     await prune();
     expect(await days()).toContain(dayOf(8));
     expect(await days()).not.toContain(dayOf(9));
     expect(await service.query('SELECT FROM request WHERE id = $1', [kept])).toHaveLength(1);
-    await service.query(`DELETE FROM slot_grant WHERE model_id = 'test/lasting'`);
     await service.query(
       `UPDATE model SET removed_at = now() - interval '25 hours' WHERE id = 'test/lasting'`,
     );
     await prune();
     expect(await days()).not.toContain(dayOf(8));
     await service.query(`DELETE FROM model WHERE id = 'test/lasting'`);
+  });
+
+  test.each([
+    ['nodes', 'test/model'],
+    ['workers', 'test/pulled'],
+  ])('of a node lets those with another file keep the days of a model that %s run', async (_name, id) => {
+    const kept = await plant(8, 1, id);
+    const remove = `UPDATE model SET removed_at = now() - $2 * interval '1 hour' WHERE id = $1`;
+    await service.query(remove, [id, 25]);
+    await prune();
+    const droppable = (): Promise<string[]> =>
+      droppableDays(service.app.get(Database), dayMs / 2, ['test/brief']);
+    expect(await droppable()).not.toContain(dayOf(8));
+    await service.query(remove, [id, 0]);
+    // The file of this node may have lost it at this moment.
+    await prune();
+    expect(
+      await service.query(`SELECT removed_at IS NULL AS is_back FROM model WHERE id = $1`, [id]),
+    ).toEqual([{ is_back: false }]);
+    await service.query(`UPDATE model SET removed_at = NULL WHERE id = $1`, [id]);
+    await complete(kept, 6);
+    await prune();
   });
 
   test('drops a day while a long query reads the table', async () => {

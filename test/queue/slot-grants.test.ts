@@ -93,3 +93,23 @@ test('the slots of a lost node become free only after all its leases are taken o
   await rescueSome(there, nodes[1], 9, 6_000);
   expect(await granted()).toEqual([]);
 });
+
+test('a group keeps its slots while another node lacks it, and models that left a group do not count', async () => {
+  await tables.rows(
+    `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts, group_id, group_concurrency, group_stay_ms, removed_at)
+     VALUES ('group/a', 'demo', 4, 1000, 1, 'gpu', 2, 0, now()), ('group/b', 'demo', 4, 1000, 1, 'gpu', 3, 0, now())`,
+  );
+  await tables.rows('DELETE FROM node WHERE id = $1', [nodes[1]]);
+  const limitOfGroup = async (): Promise<number> => {
+    const requested = [{ modelId: 'group/a', retained: 0, groupId: 'gpu' }];
+    return (await divideSlots(here, nodes[0], requested))!.grants[0]!.groupLimit;
+  };
+  try {
+    expect(await limitOfGroup()).toBe(3);
+    await tables.rows(`UPDATE model SET removed_at = NULL WHERE id = 'group/a'`);
+    expect(await limitOfGroup()).toBe(2);
+  } finally {
+    await tables.rows(`DELETE FROM slot_grant`);
+    await tables.rows(`DELETE FROM model WHERE group_id = 'gpu'`);
+  }
+});

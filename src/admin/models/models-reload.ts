@@ -1,7 +1,6 @@
-import { statSync, unwatchFile, watchFile } from 'node:fs';
+import { unwatchFile, watchFile } from 'node:fs';
 import {
   type BeforeApplicationShutdown,
-  Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
@@ -13,7 +12,8 @@ import { Config, ConfigError } from '../../config/config.js';
 import { NotifyChannel } from '../../database/notify-channel.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { FileModel } from '../../models/model.js';
-import { ModelsService, READ_MODELS, toRow } from '../../models/models.service.js';
+import { ModelsFile } from '../../models/models-file.js';
+import { ModelsService, toRow } from '../../models/models.service.js';
 import { Controls } from '../../queue/cluster/controls.js';
 import { ModelLoads } from '../../queue/reads/model-loads.js';
 import type { ModelsReloadDto } from './models.dto.js';
@@ -36,11 +36,9 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   private timer: NodeJS.Timeout | undefined;
   private comparison: NodeJS.Timeout | undefined;
   private toldFault = '';
-  /** True: the file had a name at the start. On some file systems, the name of an open file cannot be read. */
-  private hadName = false;
 
   constructor(
-    @Inject(READ_MODELS) private readonly read: () => FileModel[],
+    private readonly file: ModelsFile,
     private readonly models: ModelsService,
     private readonly loads: ModelLoads,
     private readonly controls: Controls,
@@ -50,11 +48,15 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   ) {}
 
   onApplicationBootstrap(): void {
-    this.hadName = hasName(this.config.modelsFile);
-    watchFile(this.config.modelsFile, { interval: lookEveryMs, persistent: false }, this.onFileChange);
+    watchFile(this.file.path, { interval: lookEveryMs, persistent: false }, this.onFileChange);
+    // The watch sees no change that came before it, after the read at the start of the process.
+    this.timer = setTimeout(() => {
+      if (this.file.hasChanged()) this.onFileChange();
+    }, settledAfterMs).unref();
     this.channel.listen(topic, (sender) => {
       if (sender === this.id) return;
-      this.schedule(0);
+      // The file of this node may be arriving at this moment.
+      this.schedule(settledAfterMs);
       clearTimeout(this.comparison);
       this.comparison = setTimeout(() => this.compare(), sameEverywhereAfterMs).unref();
     });
@@ -67,7 +69,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   stopWatching(): void {
-    unwatchFile(this.config.modelsFile, this.onFileChange);
+    unwatchFile(this.file.path, this.onFileChange);
     clearTimeout(this.timer);
   }
 
@@ -146,8 +148,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
 
   private readFile(): FileModel[] {
     try {
-      this.assertCurrent();
-      return this.read();
+      return this.file.read();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const errors = error.message.split('\n').map((message) => ({ path: '', message }));
@@ -159,16 +160,6 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
         },
       );
     }
-  }
-
-  /** A container that mounts the file itself keeps the old one when the file is replaced, as `sed -i` does. */
-  private assertCurrent(): void {
-    const { modelsFile: file } = this.config;
-    if (!this.hadName || hasName(file)) return;
-    throw new ConfigError(
-      `${file}: it was replaced, but this process still sees the old file, because the file itself is mounted; ` +
-        'mount the folder that it is in, and restart',
-    );
   }
 
   private say({ added, changed, removed }: ModelsReloadDto): void {
@@ -183,10 +174,4 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   private compare(): void {
     this.models.warnOfDifferences(this.models.file.map(toRow)).catch(() => undefined);
   }
-}
-
-/** Returns false for a file that is deleted but still open or mounted. */
-function hasName(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined || found.nlink > 0;
 }

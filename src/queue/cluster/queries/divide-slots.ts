@@ -38,7 +38,7 @@ export interface SlotGrant {
 const lockModels = statement('lock_models')`
 SELECT id, coalesce(concurrency_override, concurrency, 0) AS concurrency, slot_round AS round,
        reserve_high AS high, reserve_normal AS normal,
-       group_id AS "groupId", CASE WHEN removed_at IS NULL THEN group_concurrency END AS "groupConcurrency"
+       group_id AS "groupId", group_concurrency AS "groupConcurrency", removed_at IS NOT NULL AS "isRemoved"
 FROM model
 WHERE id = ANY ($1::text[]) OR group_id IN (SELECT group_id FROM model WHERE id = ANY ($1::text[]))
 ORDER BY id FOR UPDATE`;
@@ -88,8 +88,10 @@ interface ModelRow extends Reserve {
   concurrency: number;
   round: number;
   groupId: string | null;
-  /** null: the model has no group, or has left the file. */
+  /** null: the model has no group. */
   groupConcurrency: number | null;
+  /** True: the file of the node that wrote the row last does not have the model. */
+  isRemoved: boolean;
 }
 
 /** The slots of a model that other nodes and workers have. */
@@ -161,7 +163,7 @@ export async function divideSlots(
           slots: [belowHigh.slots, belowNormal.slots],
           limits: [belowHigh.limit, belowNormal.limit],
         };
-        const groupSlots = Math.max(...members.map(({ groupConcurrency }) => groupConcurrency ?? 0));
+        const groupSlots = slotsOfGroup(members);
         const usedBy = (of: (id: string) => number): number =>
           members.reduce((sum, { id }) => sum + of(id), 0);
         const freeOfGroup = groupSlots - usedBy((id) => othersOf.get(id)?.others ?? 0);
@@ -193,6 +195,13 @@ export async function divideSlots(
     ]);
     return { grants: granted, schedulers };
   });
+}
+
+/** Removed models have the group as it was. If all are removed, a node with another file has removed them. */
+function slotsOfGroup(members: readonly ModelRow[]): number {
+  const current = members.filter(({ isRemoved }) => !isRemoved);
+  const known = current.length > 0 ? current : members;
+  return Math.max(...known.map(({ groupConcurrency }) => groupConcurrency ?? 0));
 }
 
 function partOf(fair: number, free: number, retained: number): SlotPart {

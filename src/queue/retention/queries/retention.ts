@@ -4,13 +4,10 @@ import { type DaySpan, statementOfDays, statementOfSpan } from '../../../databas
 import { statement } from '../../../database/statement.js';
 
 /**
- * SQL: `models.yaml` has had the model no longer for a day, and no node has slots of it. One that is missing for less
- * time may be back soon, with a retention of its own, or another node knows it already.
+ * SQL: no node's `models.yaml` has had the model for a day: a node that has it would have entered it again. One that is
+ * missing for less time may be back soon, with a retention of its own, or another node knows it already.
  */
-const isGone = `(
-  coalesce(removed_at < clock_timestamp() - interval '1 day', false)
-  AND NOT EXISTS (SELECT FROM slot_grant WHERE slot_grant.model_id = model.id)
-)`;
+const isGone = `coalesce(removed_at < clock_timestamp() - interval '1 day', false)`;
 
 /*
  * Purpose: finds days older than the retention without a request that waits or runs. A retention may begin before
