@@ -121,10 +121,10 @@ export class ModelsService implements OnModuleInit {
   }
 
   /**
-   * Enters the models again that a node with another file marks as removed, so that no other node takes them for gone.
-   * Until an hour has passed, a reload of this node that has not ended may have marked them.
+   * Renews the time at which a node with another file marked this node's models as removed, so that no node takes them
+   * for gone. The mark stays, because the other file may be the newer one.
    */
-  async keepInTable(): Promise<void> {
+  async postponeRemovals(): Promise<void> {
     await plainTransaction(this.table, async (manager) => {
       const table = manager.getRepository(ModelEntity);
       const removedAt = Raw((column) => `${column} < now() - interval '1 hour'`);
@@ -134,7 +134,8 @@ export class ModelsService implements OnModuleInit {
         order: { id: 'ASC' },
         lock: { mode: 'pessimistic_write' },
       });
-      if (marked.length > 0) await table.update({ id: In(marked.map(({ id }) => id)) }, { removedAt: null });
+      const ids = In(marked.map(({ id }) => id));
+      if (marked.length > 0) await table.update({ id: ids }, { removedAt: () => 'now()' });
     });
   }
 

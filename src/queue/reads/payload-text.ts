@@ -1,4 +1,4 @@
-/** A statement about many requests reads a compressed payload up to this size: its text may be 90 times as long. */
+/** A statement about many requests reads a compressed payload up to this size: its text may be much longer. */
 const maxCompressedBytes = 16 * 1024;
 /** `pg_column_size` counts up to this many bytes more than the text has. */
 const headerBytes = 4;

@@ -228,7 +228,7 @@ async function addOlderRequests(
 
 /*
  * Purpose: reads an output that a claim left out, because it is compressed and its text may be much larger.
- * Race: none: if it was erased meanwhile, there is no output.
+ * Race: none: if it was erased or removed meanwhile, there is no output.
  * Index: request_pkey, in the day of the id.
  */
 const outputStatement = statementOfDays(
@@ -247,7 +247,7 @@ export async function readOutput(
 ): Promise<void> {
   const values = [delivery.requestId, maxOutputBytes];
   const [row] = await database.query<ClaimedDelivery>(outputStatement(delivery.requestId), values);
-  Object.assign(delivery, row);
+  Object.assign(delivery, row ?? { output: null, outputBytes: 0 });
 }
 
 /** When the pending deliveries are due. */

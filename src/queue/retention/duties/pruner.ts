@@ -38,7 +38,7 @@ export class Pruner extends Duty {
   /** A part that fails, for example because a table belongs to another role, does not end the round for the others. */
   async runOnce(): Promise<void> {
     const parts = [
-      () => this.models.keepInTable(),
+      () => this.models.postponeRemovals(),
       () => this.pruneIdempotencyKeys(),
       () => dropOldOutput(this.database),
       () => this.dropOldDays(),

@@ -4,7 +4,7 @@ import { type DaySpan, statementOfDays, statementOfSpan } from '../../../databas
 import { statement } from '../../../database/statement.js';
 
 /**
- * SQL: no node's `models.yaml` has had the model for a day: a node that has it would have entered it again. One that is
+ * SQL: no node's `models.yaml` has had the model for a day: a node that has it would have renewed the time. One that is
  * missing for less time may be back soon, with a retention of its own, or another node knows it already.
  */
 const isGone = `coalesce(removed_at < clock_timestamp() - interval '1 day', false)`;

@@ -43,6 +43,7 @@ export class Promoter extends Duty {
     this.isLate = false;
     this.nextDueAt = Infinity;
     if ((await this.look()) > 0) return;
+    this.nextDueAt = Infinity;
     await this.promote();
     await this.look();
   }
