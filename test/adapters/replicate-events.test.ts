@@ -47,7 +47,12 @@ const predictionsAt = (path: string): Prediction[] =>
 const arrivedWith = (path: string, fits: (prediction: Prediction) => boolean): Promise<Prediction[]> =>
   until(() => predictionsAt(path).some(fits) && predictionsAt(path), {
     message: `a webhook at ${path} fits`,
-    explain: () => predictionsAt(path),
+    explain: async () => ({
+      arrived: predictionsAt(path),
+      deliveries: await service.query('SELECT *, now() FROM webhook_delivery WHERE url = $1', [
+        receiver.url(path),
+      ]),
+    }),
   });
 
 test('the output and logs events contain everything that the run has emitted, and the newest is always delivered', async () => {

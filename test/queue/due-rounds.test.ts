@@ -43,6 +43,26 @@ test.each(duties)('the longest jitter makes no round of %s late', async (_, type
   await duty.stop();
 });
 
+test('a delivery that becomes due between two statements of a round is claimed in the next round', async () => {
+  const none = { deliveryId: null, lastHost: null };
+  const read = mock.method(database, 'query', () =>
+    Promise.resolve([{ ...none, nextInMs: null, isAnyDue: true }]),
+  );
+  const sender = Reflect.construct(Sender, [database, {}, terms, {}]) as Sender;
+  sender.wake();
+  await sender.runOnce();
+  expect(read.mock.callCount()).toBe(2);
+  sender.start();
+  mock.timers.tick(100);
+  await nextTurn();
+  // That round finds nothing to claim, because its delivery has no room. The end of a try wakes the sender.
+  expect(read.mock.callCount()).toBe(4);
+  mock.timers.tick(1_000);
+  await nextTurn();
+  expect(read.mock.callCount()).toBe(4);
+  await sender.stop();
+});
+
 test.each(duties)('a failed round of %s is repeated soon', async (_, type, values) => {
   mock.method(Logger.prototype, 'error', () => undefined);
   const fault = mock.method(database, 'query', () => Promise.reject(new Error('The database is away.')));

@@ -112,7 +112,8 @@ export class Sender extends SelfStartingDuty {
       return;
     }
     this.pauseMs = Math.min(longestPauseMs, Math.max(this.shortestPauseMs, this.pauseMs * 2));
-    if (isWoken) await this.isAnyDue();
+    // What became due after the claim is claimed in the next round.
+    if (isWoken && (await this.isAnyDue())) this.nextDueAt = performance.now();
   }
 
   private async isAnyDue(): Promise<boolean> {
