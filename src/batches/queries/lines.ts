@@ -131,8 +131,8 @@ const isOfKind = `CASE $2::text WHEN 'output' THEN outcome = 'completed'
   ELSE outcome IN ('failed', 'cancelled', 'expired') END`;
 
 /*
- * Purpose: reads finished lines that belong into one of the two files, without the outputs and errors of their requests. With
- *   `segments`, reads the segments of the file in the same snapshot, so that what is read is the file at one moment.
+ * Purpose: reads finished lines that belong into one of the two files, without the outputs and errors of their requests.
+ *   With `segments`, reads the segments of the file in the same snapshot, so that what is read is the file at one moment.
  * Race: none: a line is in a segment or among these.
  * Index: batch_line_pkey, request_pkey; batch_segment_pkey.
  */

@@ -47,7 +47,7 @@ export interface LeasedRun extends LeaseName, RunOptions {
   /** The name of the key that submitted the request; null: there is no such key any more. */
   keyName: string | null;
   tags: string[] | null;
-  /** null: it is too large to be sent along, or may be. */
+  /** null: the input is too large for the answer to a claim, or may be. */
   input: string | null;
 }
 
