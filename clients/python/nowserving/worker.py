@@ -104,6 +104,9 @@ Content = Union[bytes, str, "os.PathLike[str]", IO[bytes]]
 class Retry(Exception):
     """Raised by a handler: this attempt failed, another one may not. `after` is in seconds."""
 
+    # Also for a subclass that does not call this __init__.
+    after: float | None = None
+
     def __init__(self, message: str = "The worker asked for another attempt.", *, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
@@ -116,6 +119,8 @@ class Away(Exception):
     then this worker sends no claim for the model.
     """
 
+    after: float = 5.0
+
     def __init__(self, message: str = "The worker's backend is away.", *, after: float = 5.0) -> None:
         super().__init__(message)
         if not 0 <= after < math.inf:
@@ -125,6 +130,9 @@ class Away(Exception):
 
 class Fail(Exception):
     """Raised by a handler: no other attempt would do better. All of it is shown to the caller."""
+
+    status: int | None = None
+    details: Any = None
 
     def __init__(self, message: str, *, status: int | None = None, details: Any = None) -> None:
         super().__init__(message)

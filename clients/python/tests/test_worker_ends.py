@@ -57,6 +57,30 @@ def test_nor_is_what_it_had_said_when_the_request_was_cancelled(protocol: Protoc
     assert protocol.of("output") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "ended", "body"),
+    [
+        ("Fail", "failure", {"message": "no", "retryable": False}),
+        ("Retry", "failure", {"message": "no", "retryable": True}),
+        ("Away", "release", {"retry_after_s": 5.0}),
+    ],
+)
+def test_an_error_need_not_call_the_init_of_its_parent(
+    protocol: Protocol, start: Any, kind: str, ended: str, body: dict[str, Any]
+) -> None:
+    protocol.run = RUN
+    start(
+        "from worker import Away\n"
+        f"class Own({kind}):\n"
+        "    def __init__(self, why):\n"
+        "        self.why = why\n"
+        "def failing(input, run):\n"
+        '    raise Own("no")\n'
+        'serve({"me/x": failing})'
+    )
+    assert json.loads(until(lambda: protocol.of(ended))[0]) == body
+
+
 def test_a_run_has_the_time_that_is_left_whatever_the_clocks_show(protocol: Protocol, start: Any) -> None:
     protocol.run = {**RUN, "deadline_at": "2020-01-01T00:00:00.000Z", "remaining_ms": 60_000}
     start(
