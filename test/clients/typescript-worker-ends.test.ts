@@ -1,4 +1,10 @@
-import { Fail, type Run, type ServeOptions, Stopped } from '../../clients/typescript/src/worker/index.js';
+import {
+  Away,
+  Fail,
+  type Run,
+  type ServeOptions,
+  Stopped,
+} from '../../clients/typescript/src/worker/index.js';
 import { until } from '../support/index.js';
 import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
 import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
@@ -51,6 +57,31 @@ test('an output that a run returns counts, even if its worker must stop', async 
   drain();
   await over;
   expect(service.of('output').map(bodyOf)).toEqual([{ text: 'a' }]);
+});
+
+test('an output that a proxy finds too large fails the run', async () => {
+  service.next['output'] = [[413], [413]];
+  work(() => 1);
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual({ message: 'The service answered 413.', retryable: false });
+});
+
+test('a lost run whose end is not taken frees its slot', async () => {
+  service.next['output'] = Array.from({ length: 1_000 }, () => [502] as const);
+  work(() => 1);
+  service.offer();
+  await callTo('output');
+  service.tell({ lost: ['request-0'] });
+  await until(() => service.of('claims').length > 1);
+});
+
+test('an end that cannot be told hands the run back', async () => {
+  work(() => {
+    throw new Away('not yet', { after: 5n as unknown as number });
+  });
+  service.offer();
+  expect((await callTo('release')).body).toBe('');
+  await until(() => service.of('claims').length > 1);
 });
 
 const uploads = [200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }] as const;

@@ -125,7 +125,7 @@ class Away(Exception):
         super().__init__(message)
         if not 0 <= after < math.inf:
             raise ValueError(f"The seconds of Away must be a number of at least 0, not {after}.")
-        self.after = after
+        self.after = float(after)
 
 
 class Fail(Exception):
@@ -435,8 +435,11 @@ class Answer:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the answer is final. A refused key may become valid again while the lease lasts."""
-        return not self.is_passing and self.status not in (401, 403)
+        """Whether the answer is final. A refused key may become valid again while the lease lasts.
+
+        A body that is too large stays so, also if a proxy says it.
+        """
+        return self.status == 413 or (not self.is_passing and self.status not in (401, 403))
 
 
 def _parsed(data: str | bytes) -> Any:
@@ -494,7 +497,8 @@ class _Line:
         sock = getattr(self._connection, "sock", None)
         if sock is not None:
             try:
-                sock.shutdown(socket.SHUT_RDWR)
+                # Not the method of an SSLSocket, which is not for two threads at once.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
             except (OSError, ValueError):
                 pass
 
@@ -511,10 +515,14 @@ class _Line:
             if is_new:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(timeout)
-            connection.request(method, self._base.path + path, body, dict(headers))
+            is_cut = False
+            try:
+                connection.request(method, self._base.path + path, body, dict(headers))
+            except ConnectionError:
+                is_cut = True  # the service may have answered with a reason before it had the whole body
             response = connection.getresponse()
             answer = _read(response)
-            if response.will_close:
+            if is_cut or response.will_close:
                 self._close()
             return answer
         except BaseException:
@@ -777,8 +785,11 @@ class _Leased:
         return 0.0 if self._over_at is None or self._is_ending else time.monotonic() - self._over_at
 
     def lose(self) -> None:
-        if self._is_ending or self.gone.is_set():
-            return  # the service answers the call that ends it
+        if self.gone.is_set():
+            return
+        if self._is_ending:
+            self.gone.set()  # its end has been taken, or never will be
+            return
         say(f"{self.request_id}: the lease is lost; later results of the run are ignored")
         self._close()
         self.stop("lost")
@@ -806,6 +817,8 @@ class _Leased:
 
     def _end(self) -> tuple[str, Any]:
         try:
+            if self.run.cancelled:  # before it began
+                raise Stopped(self.run.cancelled.reason)
             output = _execute(self._handler, self._input(), self.run)
             _end_forked(self.run, None)
             if output is None and self._events.has_deltas:
@@ -825,7 +838,7 @@ class _Leased:
                 model = self.run.model
                 say(f"{self.request_id}: the run is handed back, and no run of {model} is claimed for {error.after:g} s: {_text(error)}")
                 self._pause(model, error.after)
-                return "release", {"retry_after_s": error.after}
+                return "release", _told(retry_after_s=error.after)
             failure = failure_of(error)
             is_meant = isinstance(error, (Fail, Retry))
             say(f"{self.request_id}: {failure['message'] if is_meant else traceback.format_exc().rstrip()}")
@@ -1035,7 +1048,11 @@ class _Worker:
     def _slot(self) -> None:
         while True:
             run = self._started.get()
-            run.carry_out()
+            try:
+                run.carry_out()
+            except Exception:
+                say(f"{run.request_id}: the run is handed back, because its end cannot be told: {traceback.format_exc().rstrip()}")
+                run.release()
             with self._changed:
                 self._runs.pop(run.token, None)
                 self._changed.notify_all()
@@ -1824,6 +1841,15 @@ def _end_forked(run: Run, error: BaseException | None) -> None:
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
+def _run_for_good(loop: asyncio.AbstractEventLoop) -> None:
+    """A task that exits ends `run_forever`. The task has the error by then, and the other tasks must go on."""
+    while True:
+        try:
+            return loop.run_forever()
+        except (KeyboardInterrupt, SystemExit):
+            pass
+
+
 class _Loop:
     """The event loop of all asynchronous handlers, in a thread of its own, so that they can share what belongs to a loop."""
 
@@ -1848,7 +1874,7 @@ class _Loop:
         with self._lock:
             if self._loop is None:
                 loop = asyncio.new_event_loop()
-                threading.Thread(target=loop.run_forever, name="nowserving-loop", daemon=True).start()
+                threading.Thread(target=_run_for_good, args=(loop,), name="nowserving-loop", daemon=True).start()
                 self._loop = loop
             return self._loop
 

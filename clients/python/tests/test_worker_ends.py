@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +82,75 @@ def test_an_error_need_not_call_the_init_of_its_parent(
     assert json.loads(until(lambda: protocol.of(ended))[0]) == body
 
 
+def test_an_output_that_a_proxy_finds_too_large_fails_the_run(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    protocol.next["output"] = [(413, {})] * 2
+    start('serve({"me/x": lambda input, run: 1})')
+    [failure] = until(lambda: protocol.of("failure"))
+    assert json.loads(failure) == {"message": "The service answered 413.", "retryable": False}
+
+
+def test_a_lost_run_whose_end_is_not_taken_frees_its_slot(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    protocol.next["output"] = [(502, {})] * 1_000
+    start('serve({"me/x": lambda input, run: 1})')
+    until(lambda: protocol.of("output"))
+    protocol.beat = {"lost": ["r1"]}
+    until(lambda: len(protocol.of("claims")) > 1)
+
+
+def test_a_run_that_is_lost_before_it_begins_does_not_begin(protocol: Protocol, start: Any, tmp_path: Path) -> None:
+    protocol.run = RUN
+    protocol.beat = {"lost": ["r1"]}
+    start('serve({"me/x": lambda input, run: open("begun", "w").close()})')
+    until(lambda: len(protocol.of("claims")) > 1)
+    assert not (tmp_path / "begun").exists()
+
+
+def test_an_end_that_cannot_be_told_hands_the_run_back(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start(
+        "from worker import Away\n"
+        "class Own(Away):\n"
+        '    after = "soon"\n'
+        "    def __init__(self):\n"
+        "        pass\n"
+        "def away(input, run):\n"
+        "    raise Own()\n"
+        'serve({"me/x": away})'
+    )
+    assert until(lambda: protocol.of("release")) == [b""]
+    until(lambda: len(protocol.of("claims")) > 1)
+
+
+def test_away_takes_any_number_of_seconds(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start(
+        "from decimal import Decimal\n"
+        "from worker import Away\n"
+        "def away(input, run):\n"
+        "    raise Away(after=Decimal(5))\n"
+        'serve({"me/x": away})'
+    )
+    [release] = until(lambda: protocol.of("release"))
+    assert json.loads(release) == {"retry_after_s": 5}
+
+
+def test_a_task_that_exits_leaves_the_event_loop_to_the_others(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start(
+        "import asyncio, sys\n"
+        "async def handle(input, run):\n"
+        "    async def leave():\n"
+        "        sys.exit(1)\n"
+        "    task = asyncio.ensure_future(leave())\n"
+        "    await asyncio.sleep(0.1)\n"
+        "    return task.done()\n"
+        'serve({"me/x": handle})'
+    )
+    assert until(lambda: protocol.of("output")) == [b"true"]
+
+
 def test_a_run_has_the_time_that_is_left_whatever_the_clocks_show(protocol: Protocol, start: Any) -> None:
     protocol.run = {**RUN, "deadline_at": "2020-01-01T00:00:00.000Z", "remaining_ms": 60_000}
     start(
@@ -94,7 +164,7 @@ def test_a_run_has_the_time_that_is_left_whatever_the_clocks_show(protocol: Prot
 
 
 def test_it_is_stopped_when_that_time_is_over(protocol: Protocol, start: Any) -> None:
-    protocol.run = {**RUN, "deadline_at": "2099-01-01T00:00:00.000Z", "remaining_ms": 50}
+    protocol.run = {**RUN, "deadline_at": "2099-01-01T00:00:00.000Z", "remaining_ms": 2_000}
     start(
         "def timed(input, run):\n"
         "    run.cancelled.wait(20)\n"
@@ -227,6 +297,7 @@ threading.Thread.start = limited
     [
         (without_thread("nowserving_slot"), "grace=0", "RuntimeError: can't start new thread"),
         ("", "ready=lambda: sys.exit('The model is broken.')", "The model is broken."),
+        ("async def broken(): sys.exit('The model is broken.')", "ready=broken", "The model is broken."),
     ],
 )
 def test_a_worker_whose_claims_end_by_an_error_ends_with_it(

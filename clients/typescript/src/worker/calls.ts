@@ -81,8 +81,12 @@ export function isPassing(answer: Answer): boolean {
   return code === undefined || code === 'rate_limited' || [408, 425, 429].includes(status) || status >= 500;
 }
 
-/** A key refused during a run may be restored while the lease lasts. */
-const isDecided = (answer: Answer): boolean => !isPassing(answer) && ![401, 403].includes(answer.status);
+/**
+ * A key refused during a run may be restored while the lease lasts. A body that is too large stays so, also if a proxy
+ * says it.
+ */
+const isDecided = (answer: Answer): boolean =>
+  answer.status === 413 || (!isPassing(answer) && ![401, 403].includes(answer.status));
 
 export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();

@@ -127,7 +127,9 @@ export class LeasedRun {
 
   /** The run no longer has the lease, so further work of the handler is useless. */
   lose(): void {
-    if (this.isEnding || !this.isHeld) return; // the call that reports its end gets its own answer
+    if (!this.isHeld) return;
+    // Its end has been taken, or never will be.
+    if (this.isEnding) return this.gone.abort();
     this.around.say(`${this.requestId}: the lease is lost; later results of the run are ignored`);
     this.abort('lost');
     this.close();

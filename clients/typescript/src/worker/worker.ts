@@ -178,10 +178,17 @@ export class Worker {
     if (this.isDraining) return void run.release();
     this.runs.set(run.token, run);
     this.beats.soon();
-    void run.carryOut().finally(() => {
-      this.runs.delete(run.token);
-      this.slotFreed();
-    });
+    void run
+      .carryOut()
+      .catch((error: unknown) => {
+        const why = error instanceof Error ? error.stack : String(error);
+        this.options.say(`${run.requestId}: the run is handed back, because its end cannot be told: ${why}`);
+        return run.release();
+      })
+      .finally(() => {
+        this.runs.delete(run.token);
+        this.slotFreed();
+      });
   }
 
   private giveUp({ requestId }: LeasedRun, reason: StopReason): void {
