@@ -817,8 +817,6 @@ class _Leased:
 
     def _end(self) -> tuple[str, Any]:
         try:
-            if self.run.cancelled:  # before it began
-                raise Stopped(self.run.cancelled.reason)
             output = _execute(self._handler, self._input(), self.run)
             _end_forked(self.run, None)
             if output is None and self._events.has_deltas:

@@ -7,7 +7,6 @@ import json
 import signal
 import socket
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,14 +98,6 @@ def test_a_lost_run_whose_end_is_not_taken_frees_its_slot(protocol: Protocol, st
     until(lambda: len(protocol.of("claims")) > 1)
 
 
-def test_a_run_that_is_lost_before_it_begins_does_not_begin(protocol: Protocol, start: Any, tmp_path: Path) -> None:
-    protocol.run = RUN
-    protocol.beat = {"lost": ["r1"]}
-    start('serve({"me/x": lambda input, run: open("begun", "w").close()})')
-    until(lambda: len(protocol.of("claims")) > 1)
-    assert not (tmp_path / "begun").exists()
-
-
 def test_an_end_that_cannot_be_told_hands_the_run_back(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
     start(
@@ -164,7 +155,7 @@ def test_a_run_has_the_time_that_is_left_whatever_the_clocks_show(protocol: Prot
 
 
 def test_it_is_stopped_when_that_time_is_over(protocol: Protocol, start: Any) -> None:
-    protocol.run = {**RUN, "deadline_at": "2099-01-01T00:00:00.000Z", "remaining_ms": 2_000}
+    protocol.run = {**RUN, "deadline_at": "2099-01-01T00:00:00.000Z", "remaining_ms": 50}
     start(
         "def timed(input, run):\n"
         "    run.cancelled.wait(20)\n"
