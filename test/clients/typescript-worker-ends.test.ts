@@ -60,7 +60,7 @@ test('an output that a run returns counts, even if its worker must stop', async 
 });
 
 test('an output that a proxy finds too large fails the run', async () => {
-  service.next['output'] = [[413], [413]];
+  service.next['output'] = [[413]];
   work(() => 1);
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({ message: 'The service answered 413.', retryable: false });
@@ -75,7 +75,7 @@ test('a lost run whose end is not taken frees its slot', async () => {
   await until(() => service.of('claims').length > 1);
 });
 
-test('an end that cannot be told hands the run back', async () => {
+test('an end that is not JSON hands the run back', async () => {
   work(() => {
     throw new Away('not yet', { after: 5n as unknown as number });
   });

@@ -1049,7 +1049,7 @@ class _Worker:
             try:
                 run.carry_out()
             except Exception:
-                say(f"{run.request_id}: the run is handed back, because its end cannot be told: {traceback.format_exc().rstrip()}")
+                say(f"{run.request_id}: the run is handed back, because its end cannot be sent: {traceback.format_exc().rstrip()}")
                 run.release()
             with self._changed:
                 self._runs.pop(run.token, None)

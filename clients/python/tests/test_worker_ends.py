@@ -83,7 +83,7 @@ def test_an_error_need_not_call_the_init_of_its_parent(
 
 def test_an_output_that_a_proxy_finds_too_large_fails_the_run(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
-    protocol.next["output"] = [(413, {})] * 2
+    protocol.next["output"] = [(413, {})]
     start('serve({"me/x": lambda input, run: 1})')
     [failure] = until(lambda: protocol.of("failure"))
     assert json.loads(failure) == {"message": "The service answered 413.", "retryable": False}
@@ -98,33 +98,27 @@ def test_a_lost_run_whose_end_is_not_taken_frees_its_slot(protocol: Protocol, st
     until(lambda: len(protocol.of("claims")) > 1)
 
 
-def test_an_end_that_cannot_be_told_hands_the_run_back(protocol: Protocol, start: Any) -> None:
+@pytest.mark.parametrize(
+    ("raised", "released"),
+    [("Away(after=Decimal(5))", b'{"retry_after_s":5.0}'), ("Own()", b"")],
+)
+def test_a_run_is_handed_back_whatever_the_seconds_of_away_are(
+    protocol: Protocol, start: Any, raised: str, released: bytes
+) -> None:
     protocol.run = RUN
     start(
+        "from decimal import Decimal\n"
         "from worker import Away\n"
         "class Own(Away):\n"
         '    after = "soon"\n'
         "    def __init__(self):\n"
         "        pass\n"
         "def away(input, run):\n"
-        "    raise Own()\n"
-        'serve({"me/x": away})'
+        f"    raise {raised}\n"
+        'serve({"me/x": away, "me/y": away})'
     )
-    assert until(lambda: protocol.of("release")) == [b""]
+    assert until(lambda: protocol.of("release")) == [released]
     until(lambda: len(protocol.of("claims")) > 1)
-
-
-def test_away_takes_any_number_of_seconds(protocol: Protocol, start: Any) -> None:
-    protocol.run = RUN
-    start(
-        "from decimal import Decimal\n"
-        "from worker import Away\n"
-        "def away(input, run):\n"
-        "    raise Away(after=Decimal(5))\n"
-        'serve({"me/x": away})'
-    )
-    [release] = until(lambda: protocol.of("release"))
-    assert json.loads(release) == {"retry_after_s": 5}
 
 
 def test_a_task_that_exits_leaves_the_event_loop_to_the_others(protocol: Protocol, start: Any) -> None:

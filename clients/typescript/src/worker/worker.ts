@@ -182,7 +182,7 @@ export class Worker {
       .carryOut()
       .catch((error: unknown) => {
         const why = error instanceof Error ? error.stack : String(error);
-        this.options.say(`${run.requestId}: the run is handed back, because its end cannot be told: ${why}`);
+        this.options.say(`${run.requestId}: the run is handed back, because its end cannot be sent: ${why}`);
         return run.release();
       })
       .finally(() => {
