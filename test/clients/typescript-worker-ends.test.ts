@@ -73,6 +73,21 @@ test('a lost run whose end is not taken frees its slot', async () => {
   await callTo('output');
   service.tell({ lost: ['request-0'] });
   await until(() => service.of('claims').length > 1);
+  const why = 'the lease is lost, and the service has not confirmed the end of the run';
+  expect(workers.lines.at(-1)).toBe(`request-0: ${why}`);
+});
+
+test('a run that is lost while its end is sent reads the answer to it', async () => {
+  service.next['output'] = ['hold'];
+  service.offer({ input: 'ends' });
+  service.offer();
+  work((input, run) => (input === 'ends' ? 1 : untilAborted(run)), { concurrency: 2 });
+  await callTo('output');
+  await callTo('beats');
+  service.tell({ lost: ['request-0'], cancel: ['request-1'] });
+  await callTo('failure');
+  service.answerHeld('output', problem(410, 'lease_lost'));
+  await until(() => workers.lines.includes('request-0: the service refused its end: It is lease_lost.'));
 });
 
 test('an end that is not JSON hands the run back', async () => {

@@ -34,6 +34,7 @@ export class WorkerProtocol {
       response.on('close', () => this.held.delete(response));
       const answer = this.next[route]?.shift() ?? this.usual(call, response);
       if (answer === 'drop') request.socket.destroy();
+      else if (answer === 'hold') this.held.set(response, route);
       else if (typeof answer === 'object') send(response, ...answer);
     });
   });
@@ -88,7 +89,7 @@ export class WorkerProtocol {
     return [200, { lease_s: 30, beat_s: 10, worker: 'run', cancel: [], lost: [], ...this.beat }];
   }
 
-  private answerHeld(route: string, answer: Answer): void {
+  answerHeld(route: string, answer: Answer): void {
     for (const [response, of] of this.held) {
       if (of !== route || typeof answer !== 'object') continue;
       this.offers = route === 'claims' ? [] : this.offers;

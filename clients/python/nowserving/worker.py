@@ -747,6 +747,7 @@ class _Leased:
         # Set once no end of the run counts, or once its handler has outlived it for too long to wait for an upload.
         self._useless = Cancelled()
         self._is_ending = False
+        self._is_lost = False
         self._over_at: float | None = None
         # Called with a model and the seconds for which no run of it can be carried out here.
         self._pause = pause
@@ -788,7 +789,9 @@ class _Leased:
         if self.gone.is_set():
             return
         if self._is_ending:
-            self.gone.set()  # its end has been taken, or never will be
+            # The end has been taken, or never will be. A call under way still gets its answer.
+            self._is_lost = True
+            self.gone.set()
             return
         say(f"{self.request_id}: the lease is lost; later results of the run are ignored")
         self._close()
@@ -854,7 +857,11 @@ class _Leased:
         body = what if kind == "output" else _body_of(what)
         method = "POST" if kind == "release" else "PUT"
         answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
-        if answer is None or answer.is_success:
+        if answer is None:
+            if self._is_lost:
+                say(f"{self.request_id}: the lease is lost, and the service has not confirmed the end of the run")
+            return
+        if answer.is_success:
             return
         is_refused = answer.status not in (404, 409, 410)  # for example too large, or an invalid status
         if is_refused and kind == "output":

@@ -92,10 +92,12 @@ def test_an_output_that_a_proxy_finds_too_large_fails_the_run(protocol: Protocol
 def test_a_lost_run_whose_end_is_not_taken_frees_its_slot(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
     protocol.next["output"] = [(502, {})] * 1_000
-    start('serve({"me/x": lambda input, run: 1})')
+    started = start('serve({"me/x": lambda input, run: 1})')
     until(lambda: protocol.of("output"))
     protocol.beat = {"lost": ["r1"]}
     until(lambda: len(protocol.of("claims")) > 1)
+    lines = [started.stderr.readline() for _ in range(2)]
+    assert lines[1].endswith("r1: the lease is lost, and the service has not confirmed the end of the run\n")
 
 
 @pytest.mark.parametrize(

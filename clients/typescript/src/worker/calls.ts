@@ -61,14 +61,14 @@ export class WorkerCalls {
     }
   }
 
-  /** Retries until the service has decided, either way. undefined: `signal` fired. */
-  async untilDecided(call: WorkerCall, backoff: Backoff): Promise<Answer | undefined> {
-    for (;;) {
+  /** Retries until the service has decided, either way, or until `over` fires: undefined. A call under way goes on. */
+  async untilDecided(call: WorkerCall, backoff: Backoff, over = call.signal): Promise<Answer | undefined> {
+    while (over?.aborted !== true) {
       const answer = await this.once(call).catch(() => undefined);
       if (answer !== undefined && isDecided(answer)) return answer;
-      if (call.signal?.aborted !== true) await pause(backoff.next(answer?.retryAfterS), call.signal);
-      if (call.signal?.aborted === true) return undefined;
+      await pause(backoff.next(answer?.retryAfterS), over);
     }
+    return undefined;
   }
 }
 

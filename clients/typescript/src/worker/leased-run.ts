@@ -47,8 +47,10 @@ export class LeasedRun {
   readonly requestId: string;
   readonly token: string;
   private readonly stop = new AbortController();
-  /** Fires when nothing may be sent any more. */
+  /** Fires when nothing may be sent any more: then calls under way end. */
   private readonly gone = new AbortController();
+  /** Fires with `gone`, or before it when the lease is lost while the end is sent: then no call is repeated. */
+  private readonly over = new AbortController();
   /** Fires when no end of the run counts, or when its handler outlives it for too long to wait for an upload. */
   private readonly useless = new AbortController();
   private readonly events: EventSender;
@@ -69,7 +71,7 @@ export class LeasedRun {
 
   /** Returns whether the lease must be renewed. */
   get isHeld(): boolean {
-    return !this.gone.signal.aborted;
+    return !this.over.signal.aborted;
   }
 
   get isCancelled(): boolean {
@@ -128,8 +130,8 @@ export class LeasedRun {
   /** The run no longer has the lease, so further work of the handler is useless. */
   lose(): void {
     if (!this.isHeld) return;
-    // Its end has been taken, or never will be.
-    if (this.isEnding) return this.gone.abort();
+    // The end has been taken, or never will be. A call under way still gets its answer.
+    if (this.isEnding) return this.over.abort();
     this.around.say(`${this.requestId}: the lease is lost; later results of the run are ignored`);
     this.abort('lost');
     this.close();
@@ -152,6 +154,7 @@ export class LeasedRun {
   private close(): void {
     clearTimeout(this.timer);
     this.events.close();
+    this.over.abort();
     this.gone.abort();
     this.endUploads();
   }
@@ -219,9 +222,20 @@ export class LeasedRun {
 
   /** Reports the end until it is accepted or the lease is lost. */
   private async tell(end: End): Promise<void> {
-    if (!this.isHeld || end === 'silence') return;
-    const answer = await this.around.calls.untilDecided(this.callOf(end), new Backoff(maxPauseMs));
-    if (answer === undefined || isSuccess(answer)) return;
+    if (end === 'silence') return;
+    const answer = await this.around.calls.untilDecided(
+      this.callOf(end),
+      new Backoff(maxPauseMs),
+      this.over.signal,
+    );
+    if (answer === undefined) {
+      if (!this.gone.signal.aborted)
+        this.around.say(
+          `${this.requestId}: the lease is lost, and the service has not confirmed the end of the run`,
+        );
+      return;
+    }
+    if (isSuccess(answer)) return;
     const { status, detail = `The service answered ${status}.` } = answer;
     const simpler = [404, 409, 410].includes(status) ? undefined : simplerThan(end, detail);
     if (simpler !== undefined) return this.tell(simpler);
@@ -250,6 +264,7 @@ export class LeasedRun {
         signal: this.gone.signal,
       },
       new Backoff(maxPauseMs),
+      this.over.signal,
     );
     if (answer === undefined) return 'over';
     const { next, cancel } = answer.body;
