@@ -73,8 +73,13 @@ test('options end at --, and the command follows', () => {
       killAfterMs: 500,
       env: ['A', 'B'],
     },
-    options: { concurrency: 3, grace: 25_000, labels: { gpu: 'a100' } },
+    options: { concurrency: 3, grace: 25_000, stuck: 30_000, labels: { gpu: 'a100' } },
   });
+});
+
+test('a worker waits for a command for longer than --kill-after', () => {
+  const given = parseArguments(['work', '--model', 'm', '--kill-after', '2m', '--', 'x']);
+  expect(given!.options.stuck).toBe(250_000);
 });
 
 test('the folder of a command is relative to the folder in which the worker starts', () => {

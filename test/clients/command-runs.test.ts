@@ -136,6 +136,14 @@ test('a long log of long lines has fewer of them', async () => {
   expect(lines).toEqual(['1', '2', '3', 'The', '44', '48', '49', '50']);
 });
 
+test('a long log keeps its last line, however many bytes its characters have', async () => {
+  await run(
+    `echo first >&2; printf '%08000d\\n' 0 | sed 's/0/€/g' >&2; printf '%08000d\\n' 0 | sed 's/0/語/g' >&2; echo 1`,
+  );
+  const messages = events.flatMap((event) => (event.type === 'log' ? event.message : []));
+  expect(messages.map((message) => message.slice(0, 5))).toEqual(['first', 'The l', '1 lin', '語語語語語']);
+});
+
 test('each kind of failure has the last line of standard error, for operators', async () => {
   const failed = async (script: string): Promise<unknown> =>
     failureOf(await run(script).catch((error: unknown) => error));

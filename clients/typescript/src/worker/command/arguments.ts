@@ -72,6 +72,8 @@ export function parseArguments(argv: readonly string[]): WorkArguments | undefin
     options: {
       concurrency: countOf(values.concurrency ?? '1'),
       grace: durationOf('grace', values.grace ?? '25s'),
+      // A command that ignores SIGTERM must be killed, and its files uploaded, before its run counts as stuck.
+      stuck: Math.max(30_000, 2 * killAfterMs + 10_000),
       labels: Object.fromEntries((values.label ?? []).map(labelOf)),
       ...(values.url !== undefined && { url: values.url }),
       ...(values.name !== undefined && { name: values.name }),

@@ -32,7 +32,7 @@ export class LongLog {
       this.log('The log is long. Its last lines follow when the command has ended.', 'WARN');
     this.tail.push(line);
     this.tailBytes += bytes;
-    while (this.tail.length > maxLines || this.tailBytes > maxBytes) {
+    while (this.tail.length > maxLines || (this.tailBytes > maxBytes && this.tail.length > 1)) {
       this.tailBytes -= Buffer.byteLength(this.tail.shift()!);
       this.left++;
     }
